@@ -8,8 +8,8 @@ from .problem import Argument, In, InOut, Local, Out, Permutation, Problem, Scal
 from .replay import Replay, replay
 from .result import Configuration, Launch, Lookup, Result
 from .store import Store
-from .tuning import devices, lookup, measure, tune, verify
+from .tuning import devices, export, lookup, measure, tune, verify
 
 __all__ = ["Argument", "ClatuneWarning", "CommandNotFound", "Configuration", "DeviceError", "Error", "Failed", "FileError", "In", "InOut", "Interrupted", "Invalid", "Launch",
            "Local", "Lookup", "NoValidConfiguration", "Optimizer", "Out", "Permutation", "Problem", "Replay", "Result", "Scalar", "Space", "Store", "StoreError",
-           "UsageError", "VerificationFailed", "devices", "find_command", "lookup", "measure", "replay", "run", "run_text", "tune", "verify"]
+           "UsageError", "VerificationFailed", "devices", "export", "find_command", "lookup", "measure", "replay", "run", "run_text", "tune", "verify"]

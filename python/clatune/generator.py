@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import json
+import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -13,6 +15,9 @@ from typing import IO, Any, Optional, Union
 #: None if there is no kernel for the configuration. It gets the configuration and, if it takes two arguments, the sizes.
 Source = Optional[Union[str, Mapping[str, Any]]]
 Generator = Callable[..., Source]
+
+#: Of a source: more is an error, before other threads wait for a search in it.
+MOST_CHARACTERS = 16 << 20
 
 #: The program that a problem file names. It passes questions to the process that tunes.
 RELAY = '''"""Asks the process that tunes for the source of each configuration."""
@@ -27,14 +32,32 @@ for question in sys.stdin.buffer:
         except (KeyError, OSError):
             sys.exit("the Python function that writes the source cannot be reached; its process does not tune at present")
         asker.sendall(question)
-        with asker.makefile("rb") as reply:
-            sys.stdout.buffer.write(reply.read())
-    sys.stdout.buffer.flush()
+        while reply := asker.recv(1 << 20):
+            sys.stdout.buffer.write(reply)
+            sys.stdout.buffer.flush()
 '''
 
 
 class Invalid(Exception):
     """Raised by a function that writes kernels: there is none for this configuration. The text says why."""
+
+
+_KERNEL = re.compile(r"\b(?:__)?kernel\s+(?:__attribute__\s*\(\(.*?\)\)\)?\s*)*void\s+(?:__attribute__\s*\(\(.*?\)\)\)?\s*)*(\w+)", re.DOTALL)
+
+
+def naming(function: Generator) -> Generator:
+    """The function, with the name of the only kernel in the source that it returns."""
+    @functools.wraps(function)
+    def generate(*given: Any) -> Source:
+        found = function(*given)
+        reply = {"source": found} if isinstance(found, str) else found
+        if not isinstance(reply, Mapping) or "source" not in reply or reply.keys() & {"kernel", "launches"}:
+            return reply
+        names = _KERNEL.findall(reply["source"][:MOST_CHARACTERS])
+        if len(names) != 1:
+            raise ValueError(f"the source has {len(names)} kernels; return a dict with \"source\" and \"kernel\", the name of the one to tune")
+        return {**reply, "kernel": names[0]}
+    return generate
 
 
 def answer(function: Generator, question: str | bytes) -> bytes:
@@ -47,10 +70,14 @@ def answer(function: Generator, question: str | bytes) -> bytes:
                   if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL) and one.default is one.empty]
         found = function(*given[:2 if len(places) > 1 else 1])
         reply = {"source": found} if isinstance(found, str) else {"invalid": "the function returned None"} if found is None else found
+        if not isinstance(reply, Mapping):
+            raise TypeError(f"the function returned a '{type(reply).__name__}'; return the source, a dict with it, or None")
+        if len(str(reply.get("source"))) > MOST_CHARACTERS:
+            raise ValueError("the source has more than 16 MiB")
         return json.dumps(reply, default=_plain).encode() + b"\n"
     except Invalid as why:
         reply = {"invalid": str(why) or "the function raised Invalid"}
-    except Exception:
+    except (Exception, SystemExit):
         reply = {"error": traceback.format_exc(limit=-8)}
     return json.dumps(reply).encode() + b"\n"
 

@@ -5,6 +5,7 @@ import contextlib
 import os
 import pathlib
 import re
+import select
 import socket
 import tempfile
 import threading
@@ -22,6 +23,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 #: numpy's types of OpenCL's numbers.
 DTYPES = {name: np.dtype(code) for name, code in (("scalar", "f8"), ("half", "f2"), ("float", "f4"), ("double", "f8"), ("char", "i1"), ("uchar", "u1"), ("short", "i2"),
                                                   ("ushort", "u2"), ("int", "i4"), ("uint", "u4"), ("long", "i8"), ("ulong", "u8"))}
+WAITING_S = 0.5  #: between two signs of life
 MODULE = pathlib.Path(__file__).with_name("judge.c")
 
 
@@ -36,6 +38,7 @@ class Judge:
         self._shapes = shapes
         self._function = function
         self._generate = generate
+        self._turn = threading.Lock()
         self.error: BaseException | None = None
 
     def __enter__(self) -> Judge:
@@ -73,8 +76,7 @@ class Judge:
                 arrays: Arrays = {}
                 line = stream.readline().decode().strip()
                 if self._generate and line.startswith("{"):
-                    with contextlib.suppress(OSError):  # the worker's time was up meanwhile
-                        asker.sendall(answer(self._generate, line))
+                    threading.Thread(target=self._write_source, args=(self._generate, asker.dup(), line), daemon=True).start()
                     continue
                 while line:
                     name, kind, *numbers = line.split()
@@ -93,6 +95,25 @@ class Judge:
                         asker.sendall(b"".join(b"%s %d\n%s" % (name.encode(), one.nbytes, one.tobytes()) for name, one in reply.items()) + b"\n")
                 except OSError:  # the worker's time was up meanwhile
                     pass
+
+    def _write_source(self, generate: Generator, asker: socket.socket, question: str) -> None:
+        """Answers when it is its turn, since functions may not be called side by side. Meanwhile, empty lines keep the worker waiting. A call
+        that is still under way when the worker's time is up, and may never return, is left alone."""
+        def call() -> None:
+            with contextlib.suppress(OSError):
+                asker.sendall(answer(generate, question))
+
+        with contextlib.suppress(OSError), asker:
+            while not self._turn.acquire(timeout=WAITING_S):
+                asker.sendall(b"\n")
+            try:
+                asker.sendall(b"\n")
+                thread = threading.Thread(target=call, daemon=True)
+                thread.start()
+                while thread.is_alive() and not select.select([asker], [], [], 0)[0]:  # it can only be closed
+                    thread.join(0.1)
+            finally:
+                self._turn.release()
 
     def _array(self, name: str, kind: str, extent: list[int], content: bytes) -> npt.NDArray[Any]:
         like = self._shapes.get(name)

@@ -279,6 +279,7 @@ class LoopProblem(Problem):
                  folder: str | os.PathLike[str] | None = None, compiler_options: Sequence[str | Mapping[str, Any]] = (), more: Mapping[str, Any] | None = None):
         given = dict(arguments or {})
         self.nest, self.moves, self.repeat = _prepared(nest, sizes, given, lp.OpenCLTarget()), list(moves), repeat
+        _check_shapes(self.nest, given)
         in_c = _in_c(_prepared(nest, sizes, given, lp.CTarget()), repeat)
         space = Space(_parameters(moves), default=default, constraints=[*constraints, *(one for move in moves for one in move.conditions(self.nest)),
                                                                         *_work_group_limits(self.nest, moves)])
@@ -364,6 +365,21 @@ def _prepared(nest: Any, sizes: Mapping[str, int], given: Mapping[str, ArgumentL
         prepared.append(lp.infer_unknown_types(kernel, expect_completion=True))
         types = {one.name: one.dtype.numpy_dtype for one in prepared[-1].default_entrypoint.args} | types
     return prepared
+
+
+def _check_shapes(nest: Sequence[Any], given: Mapping[str, ArgumentLike]) -> None:
+    """An array must have one layout everywhere, but loo.py infers it for each kernel from what its statements read."""
+    arrays = {name: one.data if isinstance(one, Argument) else one for name, one in given.items()}
+    known = {name: (one.shape, "the given array") for name, one in arrays.items() if isinstance(one, np.ndarray)}
+    for kernel in nest:
+        for argument in kernel.default_entrypoint.args:
+            if not isinstance(argument, lp.ArrayArg):
+                continue
+            shape = tuple(map(int, argument.shape))
+            other, where = known.setdefault(argument.name, (shape, f"the kernel '{_name(kernel)}'"))
+            if shape != other:
+                raise ValueError(f"'{argument.name}' has the shape {other} in {where}, but {shape} in the kernel '{_name(kernel)}', as far as loo.py knows; "
+                                 f"state it in make_kernel, as in [lp.GlobalArg('{argument.name}', shape='n,n'), '...']")
 
 
 def _arguments(nest: Sequence[Any], given: Mapping[str, ArgumentLike]) -> dict[str, ArgumentLike]:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from . import command
 from .files import FileError, read_json, write_text
-from .generator import RELAY, Generator
+from .generator import RELAY, Generator, naming
 from .judge import MODULE, Arrays, Judge
 
 Value = Union[bool, int, float, str]
@@ -270,7 +270,7 @@ class Problem:
     source            the kernel's text, or the path of its file (a pathlib.Path, or a str that ends in ``.cl``); or a function of the
                       configuration (a dict), and of the sizes if it takes two arguments, that returns the text, or a dict with "source" and
                       perhaps "global", "local", "options", "kernel". It raises clatune.Invalid if there is no kernel for a configuration
-    kernel            the name of the kernel
+    kernel            the name of the kernel (default, for a function only: that of the only kernel in the source)
     space             a Space, or its parameters
     arguments         in the kernel's order, by name or as a list: numpy arrays and scalars, In, Out, InOut, Local, Scalar, Argument
     global_size       the number of work-items, as expressions: ``("width", "height")``
@@ -286,11 +286,14 @@ class Problem:
     more              further sections of the problem file (docs/reference/problem-file.md): ``{"Timing": {"Cache": "cold"}}``
     """
 
-    def __init__(self, source: str | os.PathLike[str] | Generator, kernel: str, *, space: Space | Mapping[str, Any], arguments: Arguments,
+    def __init__(self, source: str | os.PathLike[str] | Generator, kernel: str | None = None, *, space: Space | Mapping[str, Any], arguments: Arguments,
                  global_size: Extent | None = None, local_size: Extent | None = None, sizes: Sizes | None = None,
                  answer: Expected | None = None, reference: Mapping[str, Any] | None = None,
                  compiler_options: Sequence[str | Mapping[str, Any]] = (), include_paths: Sequence[str | os.PathLike[str]] = (),
                  name: str | None = None, more: Mapping[str, Any] | None = None, folder: str | os.PathLike[str] | None = None):
+        if kernel is None and not callable(source):
+            raise TypeError("the kernel's name is missing")
+        kernel, is_named = kernel or _NAME.search(getattr(source, "__name__", "kernel"))[0], kernel is not None  # type: ignore[index]
         at = pathlib.Path(tempfile.mkdtemp(prefix="clatune-") if folder is None else folder)
         at.mkdir(parents=True, exist_ok=True)
         if folder is None:
@@ -299,10 +302,12 @@ class Problem:
         named = {name: _argument(name, value) for name, value in listed.items()}
         has_data = any(one.data is not None for one in named.values())  # data from arrays fits one size only
         self.space = space if isinstance(space, Space) else Space(space)
-        self.generate: Generator | None = source if callable(source) else None  #: writes the source
+        self.generate: Generator | None = None  #: writes the source
+        if callable(source):
+            self.generate = source if is_named else naming(source)
         self._likes: dict[str, npt.NDArray[Any]] = {}
         specification: dict[str, Any] = {
-            "Language": "OpenCL", "KernelName": _check_name(kernel, "the kernel"), **_write_kernel(at, source, kernel),
+            "Language": "OpenCL", "KernelName": _check_name(kernel, "the kernel") if is_named else None, **_write_kernel(at, source, kernel),
             "CompilerOptions": _plain(list(compiler_options)),
             "IncludePaths": [os.path.abspath(one) for one in include_paths],
             "GlobalSize": _extent(global_size), "LocalSize": _extent(local_size),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from . import command
+from .files import write_text
 from .generator import Generator
 from .problem import Arguments, Expected, Extent, Problem, Sizes, Space, Value
 from .progress import Progress, listener
@@ -20,7 +21,7 @@ def _problem(problem: ProblemLike) -> Problem:
     return problem if isinstance(problem, Problem) else Problem.load(problem)
 
 
-def tune(problem: ProblemLike | Generator, kernel: str | None = None, *, space: Space | Mapping[str, Any] | None = None,
+def tune(problem: ProblemLike | Generator | None = None, kernel: str | Generator | None = None, *, space: Space | Mapping[str, Any] | None = None,
          arguments: Arguments | None = None, global_size: Extent | None = None, local_size: Extent | None = None,
          sizes: Sizes | None = None, answer: Expected | None = None, reference: Mapping[str, Any] | None = None,
          compiler_options: Sequence[str | Mapping[str, Any]] = (), more: Mapping[str, Any] | None = None,
@@ -28,8 +29,8 @@ def tune(problem: ProblemLike | Generator, kernel: str | None = None, *, space: 
          objective: str | Sequence[str] | None = None, store: StoreLike = None, seed: int | None = None, progress: Progress = None, **options: object) -> Result:
     """Searches for the fastest configuration of a kernel. Configurations that are in the store are not measured again.
 
-    problem    a Problem, or the path of a problem file. With `kernel`: the kernel's text or file, or the function that writes it, and
-               `space`, `arguments`, `global_size` to `more` as for Problem
+    problem    a Problem, or the path of a problem file. With `kernel`, its name: the kernel's text or file, or the function that writes
+               it, and `space`, `arguments`, `global_size` to `more` as for Problem. ``tune(kernel=function)`` finds the name in the source
     device     the device: a part of its name, "gpu", "0:0" and so on (default: the only one)
     sizes      values of problem parameters
     budget     the maximum number of evaluations (default: the problem's Budget, or 200)
@@ -45,7 +46,13 @@ def tune(problem: ProblemLike | Generator, kernel: str | None = None, *, space: 
     Raises NoValidConfiguration if no configuration is correct (``error.result`` says why), and Interrupted on Ctrl-C (``result`` is the
     result so far).
     """
-    if kernel is not None:
+    if callable(kernel):
+        if problem is not None:
+            raise TypeError("kernel is a function, which takes the place of a problem; leave one of them out")
+        problem, kernel = kernel, None
+    if problem is None:
+        raise TypeError("there is nothing to tune; give a problem, or a function as kernel")
+    if kernel is not None or callable(problem):
         if space is None or arguments is None:
             raise TypeError("a kernel needs space and arguments")
         if isinstance(problem, Problem):
@@ -53,8 +60,6 @@ def tune(problem: ProblemLike | Generator, kernel: str | None = None, *, space: 
         problem = Problem(problem, kernel, space=space, arguments=arguments, global_size=global_size, local_size=local_size, sizes=sizes,
                           answer=answer, reference=reference, compiler_options=compiler_options, more=more)
         sizes = None
-    elif callable(problem):
-        raise TypeError("a function that writes kernels needs the kernel's name as second argument, space and arguments")
     else:
         for name, value in (("space", space), ("arguments", arguments), ("global_size", global_size), ("local_size", local_size),
                             ("answer", answer), ("reference", reference), ("compiler_options", compiler_options or None), ("more", more)):
@@ -80,8 +85,21 @@ def lookup(problem: ProblemLike, *, device: str | None = None, sizes: Sizes | No
     """The best known configuration, without measuring. The answer names its basis (docs/how-to/use-the-result.md)."""
     run: dict[str, object] = {"device": device, "objective": objective, "store": store_flag(store), **options}
     problem = _problem(problem)
-    with problem.explaining():
+    with problem.explaining(), problem.answering():
         return Lookup(command.run("lookup", problem.path, *command.flags(run), *command.size_flags(sizes)))
+
+
+def export(problem: ProblemLike, format: str = "header", path: str | os.PathLike[str] | None = None, *, device: str | None = None,
+           sizes: Sizes | None = None, objective: str | None = None, store: StoreLike = None, **options: object) -> str:
+    """What ``clatune lookup --format`` prints, without measuring: "header" (C, for every device and size in the store), "source", "options"
+    or "cmake". With `path` it is also written to that file."""
+    run: dict[str, object] = {"format": format, "device": device, "objective": objective, "store": store_flag(store), **options}
+    problem = _problem(problem)
+    with problem.explaining(), problem.answering():
+        text = command.run_text("lookup", problem.path, *command.flags(run), *command.size_flags(sizes))
+    if path is not None:
+        write_text(path, text)
+    return text
 
 
 def verify(problem: ProblemLike, configuration: Mapping[str, Value] | None = None, *, device: str | None = None,

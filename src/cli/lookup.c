@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "cli/cli.h"
 #include "export/export.h"
 #include "lookup/lookup.h"
@@ -28,15 +29,33 @@ static void print_header(clt_catalog *catalog, const clt_problem *problem, const
   print_text(&text);
 }
 
-static void print_source(const clt_instance *instance, const char *configuration) {
-  clt_config config;
+/* The kernel's source with what its generator decides: the answer gets these options and launches. NULL: the answer
+ * needs none, or can do without, and the generator gives none. */
+static clt_plan *add_source(clt_lookup_result *found, const clt_instance *instance, const char *format) {
+  const bool asked = strcmp(format, "source") == 0, generates = clt_problem_generates(clt_instance_problem(instance));
+  const bool optional = strcmp(format, "text") == 0 || strcmp(format, "json") == 0;
+  clt_launch_sizes *launches = NULL;
   clt_plan *plan = NULL;
+  clt_config config;
+  if (!asked && !generates) return NULL;
   if (clt_problem_is_command(clt_instance_problem(instance)))
     cli_usage("--format source is for kernels; this problem runs a program");
-  cli_check(clt_config_parse(&config, clt_instance_space(instance), configuration, &cli_error));
-  cli_check(clt_plan_new_with_source(&plan, instance, config, &cli_error));
-  fputs(plan->source, stdout);
-  clt_plan_free(plan);
+  cli_check(clt_config_parse(&config, clt_instance_space(instance), found->configuration, &cli_error));
+  int rc = clt_plan_new_with_source(&plan, instance, config, &cli_error);
+  if (rc && generates && optional) {
+    cli_message(CLI_FOUND, "warning: options and launches are incomplete; %s", cli_error.message);
+    return NULL;
+  }
+  cli_check(rc);
+  if (!generates) return plan;
+  cli_check(clt_plan_launches(&launches, plan, &cli_error));
+  free(found->launches);
+  free(found->options);
+  found->launches = clt_launch_sizes_copy(launches, found->n_launches = plan->n_launches);
+  found->options = strdup(plan->options);
+  free(launches);
+  if (!found->launches || !found->options) cli_check(clt_fail_memory(&cli_error));
+  return plan;
 }
 
 static void print_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options) {
@@ -75,8 +94,9 @@ static const clt_line answer_lines[] = {
     {"objective", "{!objective.is_default}{objective.goal} {objective.name}: [{expected_value:in objective.unit}|-]"}};
 static const clt_text_layout answer_layout = CLT_TEXT_LAYOUT(0, 18, answer_lines);
 
-static json_t *answer_json(const clt_instance *instance, const clt_objective *objective,
-                           const clt_lookup_result *found) {
+/* source (nullable): of a generated kernel. */
+static json_t *answer_json(const clt_instance *instance, const clt_objective *objective, const clt_lookup_result *found,
+                           const char *source) {
   const char *device = NULL, *at = NULL;
   json_t *device_name = json_null();
   if (found->tier != CLT_TIER_DEFAULT) {
@@ -85,15 +105,17 @@ static json_t *answer_json(const clt_instance *instance, const clt_objective *ob
     device_name = device_name_json(device);
   }
   char *sizes = clt_instance_sizes_text(instance);
-  json_t *out = json_pack(
-      "{s:s, s:b, s:o, s:o, s:s, s:b, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tier",
-      clt_tier_name(found->tier), "public", found->is_public && found->tier != CLT_TIER_DEFAULT, "configuration",
-      cli_json_configuration_text(instance, found->configuration), "text", clt_json_text(found->configuration),
-      "options", found->options, "uses_options", clt_problem_has_options(clt_instance_problem(instance)),
-      "expected_time_s", clt_json_real(found->expected_time_s), "stale", found->stale, "unconfirmed",
-      found->unconfirmed, "sizes_text", clt_json_text(sizes), "measured_on", clt_json_text(device), "device_name",
-      device_name, "measured_at", clt_json_text(at), "objective", clt_json_objective(objective), "expected_value",
-      clt_json_real(found->expected_value), "launches", clt_json_launches(found->launches, found->n_launches));
+  json_t *out =
+      json_pack("{s:s, s:b, s:o, s:o, s:s, s:b, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tier",
+                clt_tier_name(found->tier), "public", found->is_public && found->tier != CLT_TIER_DEFAULT,
+                "configuration", cli_json_configuration_text(instance, found->configuration), "text",
+                clt_json_text(found->configuration), "options", found->options, "uses_options",
+                clt_problem_has_options(clt_instance_problem(instance)) || (source && found->options[0]),
+                "expected_time_s", clt_json_real(found->expected_time_s), "stale", found->stale, "unconfirmed",
+                found->unconfirmed, "sizes_text", clt_json_text(sizes), "measured_on", clt_json_text(device),
+                "device_name", device_name, "measured_at", clt_json_text(at), "objective",
+                clt_json_objective(objective), "expected_value", clt_json_real(found->expected_value), "launches",
+                clt_json_launches(found->launches, found->n_launches), "source", clt_json_text(source));
   free(sizes);
   return out;
 }
@@ -115,16 +137,18 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
     cli_message(CLI_FOUND,
                 "note: no command of this program uses {options}; its flags are in its \"Build\" and \"Run\" commands, "
                 "and 'clatune lookup' without --format prints the values for them");
-  json_t *answer = answer_json(subject.instance, objective, &found);
+  clt_plan *plan = add_source(&found, subject.instance, format);
+  json_t *answer = answer_json(subject.instance, objective, &found, plan ? plan->source : NULL);
   if (json) cli_print_json(json_incref(answer));
   if (strcmp(format, "text") == 0) cli_draw(answer, &answer_layout);
   json_decref(answer);
   if (strcmp(format, "options") == 0) puts(found.options);
-  if (strcmp(format, "source") == 0) print_source(subject.instance, found.configuration);
+  if (strcmp(format, "source") == 0) fputs(plan->source, stdout);
   if (strcmp(format, "cmake") == 0) {
     snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
     print_cmake(subject.problem, from, found.configuration, found.options);
   }
+  clt_plan_free(plan);
   clt_lookup_result_release(&found);
 }
 

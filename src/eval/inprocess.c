@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
+#include "measurement/equals.h"
 #include "opencl/executor.h"
 
 typedef struct inprocess_options {
@@ -37,6 +38,7 @@ typedef struct inprocess_state {
   bool submitted;
   double opened_s;
   clt_config config; /* the submitted configuration */
+  clt_equals equals;
   kept_kernel *kept;
   size_t n_kept;
 } inprocess_state;
@@ -56,6 +58,7 @@ static void inprocess_close(void *state) {
   give_up_kept(s);
   for (size_t i = 0; i < CLT_MAX_CHECKS; i++) clt_data_free(s->of_check[i]), free(s->failure[i]);
   clt_data_free(s->data);
+  clt_equals_release(&s->equals);
   clt_executor_free(s->executor);
   *s = (inprocess_state){.submitted = false};
 }
@@ -103,7 +106,11 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
   /* NVIDIA's driver has no log, which says what a kernel uses, for a program from the user's cache. */
   const clt_build build = clt_cl_is_nvidia(clt_executor_device(s->executor)) ? CLT_BUILD_ANEW : CLT_BUILD_AS_IS;
   int rc = clt_executor_prepare_config(s->executor, &prepared, s->setup.instance, s->config, build, s->data, &m, error);
-  if (rc == CLT_OK && prepared) rc = clt_executor_time(s->executor, prepared, &s->policy, &m, error);
+  const uint64_t hash = clt_executor_generated(s->executor);
+  if (rc == CLT_OK && prepared && !clt_equals_answer(&s->equals, hash, &m)) {
+    rc = clt_executor_time(s->executor, prepared, &s->policy, &m, error);
+    if (rc == CLT_OK) clt_equals_keep(&s->equals, hash, &m);
+  }
   clt_prepared_free(prepared);
   if (rc == CLT_OK)
     *out = m;

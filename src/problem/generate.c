@@ -21,7 +21,8 @@
 #define MOST_LAUNCHES ((size_t)10000)
 #define MOST_SAID ((size_t)4096) /* bytes that are kept of the standard error */
 #define GENERATOR "KernelSpecification.Generator"
-#define END_MS 1 /* pause while a program ends that has closed its output */
+#define MOST_SIGNS 10000 /* empty lines before an answer */
+#define END_MS 1         /* pause while a program ends that has closed its output */
 
 struct clt_generator {
   pid_t pid;           /* 0: none runs */
@@ -159,12 +160,13 @@ static void read_available(clt_text *text, int *fd) {
   if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) close_fd(fd);
 }
 
-/* Sends the request and collects the answer: a line if the program is persistent, else all output. Returns NULL, or
- * what went wrong; *ended: the program has closed its output. */
+/* Sends the request and collects the answer: a line if the program is persistent, else all output. A persistent program
+ * can print empty lines first: with each, the limit begins anew. Returns NULL, or what went wrong; *ended: the program
+ * has closed its output. */
 static const char *converse(clt_generator *g, const char *request, size_t n, bool persistent, double limit_s,
                             bool *ended) {
   double until_s = clt_now_s() + limit_s;
-  size_t sent = 0, searched = 0;
+  size_t sent = 0, searched = 0, n_signs = 0;
   *ended = false;
   for (;;) {
     struct pollfd watched[] = {{.fd = g->out, .events = POLLIN},
@@ -187,6 +189,10 @@ static const char *converse(clt_generator *g, const char *request, size_t n, boo
     if (watched[0].revents == 0) continue;
     read_available(&g->told, &g->out);
     if (g->told.n > MOST_BYTES) return "it printed more than 16 MiB";
+    for (; persistent && g->told.n > 0 && g->told.bytes[0] == '\n' && n_signs < MOST_SIGNS; n_signs++) {
+      memmove(g->told.bytes, g->told.bytes + 1, g->told.n--);
+      until_s = clt_now_s() + limit_s;
+    }
     *ended = g->out < 0;
     if (*ended || (persistent && memchr(g->told.bytes + searched, '\n', g->told.n - searched))) return NULL;
     searched = g->told.n;

@@ -210,22 +210,31 @@ static int write_own_launches(clt_c_formulas *out, const clt_instance *instance,
   return clt_text_take(&out->launches, &text, error);
 }
 
-int clt_plan_write_c(clt_c_formulas *out, const clt_plan *plan, clt_error *error) {
-  clt_text text = {0};
-  *out = (clt_c_formulas){.why_not = strdup("the source was generated for the sizes of the measurement")};
+int clt_plan_launches(clt_launch_sizes **out, const clt_plan *plan, clt_error *error) {
+  clt_launch_sizes *launches = clt_new_array(plan->n_launches, sizeof *launches);
+  if (launches == NULL) return clt_fail_memory(error);
   for (size_t i = 0, end = 0; i < plan->n_launches; i++) {
     const clt_plan_launch *l = &plan->launches[i];
     if (l->together > 1) end = i + l->together;
-    clt_launch_sizes sizes = {.kernel = l->kernel,
-                              .n_dimensions = l->n_dimensions,
-                              .repeat = l->repeat,
-                              .group = i < end ? (unsigned)end : 0};
-    memcpy(sizes.global, l->global, sizeof sizes.global);
-    if (l->has_local) memcpy(sizes.local, l->local, sizeof sizes.local);
-    write_sizes(&text, &sizes);
+    launches[i] = (clt_launch_sizes){.kernel = l->kernel,
+                                     .n_dimensions = l->n_dimensions,
+                                     .repeat = l->repeat,
+                                     .group = i < end ? (unsigned)end : 0};
+    memcpy(launches[i].global, l->global, sizeof l->global);
+    if (l->has_local) memcpy(launches[i].local, l->local, sizeof l->local);
   }
-  int rc = clt_text_take(&out->launches, &text, error);
-  if (rc == CLT_OK && out->why_not == NULL) rc = clt_fail_memory(error);
+  *out = launches;
+  return CLT_OK;
+}
+
+int clt_plan_write_c(clt_c_formulas *out, const clt_plan *plan, clt_error *error) {
+  clt_launch_sizes *launches = NULL;
+  clt_text text = {0};
+  *out = (clt_c_formulas){.why_not = strdup("the source was generated for the sizes of the measurement")};
+  int rc = out->why_not ? clt_plan_launches(&launches, plan, error) : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < plan->n_launches; i++) write_sizes(&text, &launches[i]);
+  free(launches);
+  if (rc == CLT_OK) rc = clt_text_take(&out->launches, &text, error);
   if (rc) clt_c_formulas_release(out);
   return rc;
 }

@@ -146,6 +146,8 @@ int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_
                          clt_error *error);
 /* The same for a generated kernel, which is known at the sizes of its plan only. */
 int clt_plan_write_c(clt_c_formulas *out, const clt_plan *plan, clt_error *error);
+/* The launches of a plan with its source. Free *out, which borrows the names of the kernels. */
+int clt_plan_launches(clt_launch_sizes **out, const clt_plan *plan, clt_error *error);
 void clt_c_formulas_release(clt_c_formulas *formulas);
 
 /* Makes the plan of a configuration; that of a generated kernel lacks its source, and may lack the sizes and the name

@@ -57,8 +57,7 @@ void clt_pool_close(clt_pool *pool) {
   clt_run_folder_remove(&pool->folder);
   json_decref(pool->setup.open);
   clt_map_release(&pool->passed);
-  clt_map_release(&pool->sources);
-  free(pool->results);
+  clt_equals_release(&pool->equals);
   free(pool->workers);
   free(pool->jobs);
   free(pool->worker_path);

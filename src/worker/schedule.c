@@ -103,9 +103,7 @@ void clt_pool_learn(clt_pool *pool, const clt_measurement *timed) {
   if (state->usual_step_s > 0) pool->setup.timing.usual_step_s = state->usual_step_s;
 }
 
-/* --- equal sources ---
- *
- * A generator may write the same source for several configurations. The first that is measured answers for them. */
+/* --- equal sources --- */
 
 /* The hash in the reply to a preparation; 0: the source was not generated. */
 static uint64_t generated_source(const json_t *reply) {
@@ -114,31 +112,12 @@ static uint64_t generated_source(const json_t *reply) {
   return (uint64_t)hash;
 }
 
-/* If memory is short, equal sources are measured again. */
-static void keep_result(clt_pool *pool, const clt_job *job) {
-  bool is_new = false;
-  if (clt_grow(&pool->results, &pool->results_capacity, pool->n_results + 1, sizeof *pool->results)) return;
-  uint64_t *index = clt_map_add(&pool->sources, job->generated, &is_new);
-  if (index == NULL) return;
-  if (is_new) *index = pool->n_results++;
-  pool->results[*index] = job->measurement;
-  pool->results[*index].log = NULL;
-}
-
-/* Keeps the results of generated sources, and gives them to prepared configurations with an equal source. One that is
- * to be measured again is. */
+/* Keeps the results of generated sources, and gives them to prepared configurations with an equal source. */
 static void answer_equal(clt_pool *pool) {
   for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
-    if (job->state == CLT_JOB_DONE && job->generated && clt_measurement_correct(&job->measurement))
-      keep_result(pool, job);
-  for (clt_job *job = pool->jobs; pool->n_results > 0 && job < pool->jobs + pool->capacity; job++) {
-    const uint64_t *index = job->state == CLT_JOB_READY ? clt_map_find(&pool->sources, job->generated) : NULL;
-    if (index == NULL || pool->results[*index].config == job->config) continue;
-    const clt_phases phases = job->measurement.phases;
-    clt_measurement_release(&job->measurement);
-    job->measurement = pool->results[*index];
-    job->measurement.config = job->config;
-    job->measurement.phases = phases;
+    if (job->state == CLT_JOB_DONE) clt_equals_keep(&pool->equals, job->generated, &job->measurement);
+  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++) {
+    if (job->state != CLT_JOB_READY || !clt_equals_answer(&pool->equals, job->generated, &job->measurement)) continue;
     job->generated = 0;
     clt_job_finish(pool, job);
   }

@@ -4,6 +4,7 @@
 #define CLT_WORKER_WORKERS_H
 
 #include "base/map.h"
+#include "measurement/equals.h"
 #include "worker/pool.h"
 
 #define CLT_POOL_BUILDS 128 /* number of build times that are remembered */
@@ -110,9 +111,7 @@ struct clt_pool {
   double waited_s;             /* waiting for other tuners that use the device */
   double looked_s, computed_s; /* when the workers were last checked, and this process's processor time then */
   clt_job *jobs;
-  clt_map sources;          /* index in `results` of each generated source that was measured */
-  clt_measurement *results; /* their measurements, without logs */
-  size_t n_results, results_capacity;
+  clt_equals equals;
   size_t n_submitted, capacity;
   int64_t first_turn, last_turn; /* the range of `turn` of the jobs */
   clt_kept *kept;

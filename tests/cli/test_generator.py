@@ -93,13 +93,14 @@ class Answers(Generated):
 
     def test_equal_sources_are_measured_once(self):
         self.write(2, 8)
-        answer = self.all("--workers", "2")
-        self.assertEqual(answer["evaluations"]["correct"], 16)
-        timed = {}
-        for configuration, time_s, runs_s in self.rows("s.sqlite", "configuration, time_s, runs_s"):  # runs_s: all runs together
-            a, b = (int(word.partition("=")[2]) for word in configuration.split())
-            timed.setdefault((a, b // 2, time_s), []).append(runs_s > 0)
-        self.assertEqual([sorted(one) for one in timed.values()], 8 * [[False, True]])
+        for store, options in (("s.sqlite", ("--workers", "2")), ("t.sqlite", ("--evaluator", "in-process"))):
+            answer = self.tune("--searcher", "exhaustive", "--finalists", "0", "--store", store, "--quiet", *options)
+            self.assertEqual(answer["evaluations"]["correct"], 16)
+            timed = {}
+            for configuration, time_s, runs_s in self.rows(store, "configuration, time_s, runs_s"):  # runs_s: all runs together
+                a, b = (int(word.partition("=")[2]) for word in configuration.split())
+                timed.setdefault((a, b // 2, time_s), []).append(runs_s > 0)
+            self.assertEqual([sorted(one) for one in timed.values()], 8 * [[False, True]], options)
         self.tune("--searcher", "exhaustive", "--finalists", "4", "--store", "s.sqlite", "--quiet")
         with contextlib.closing(sqlite3.connect(self.folder / "s.sqlite")) as store:
             compared = [c for c, in store.execute("select distinct configuration from measurement where kind = 'finalist'")]
@@ -169,6 +170,13 @@ class Failures(Generated):
         for configuration, reason, _ in self.rows("s.sqlite"):
             self.assertEqual(reason, "none", configuration)
 
+    def test_empty_lines_before_an_answer_only_restart_the_limit(self):
+        self.write(3, 1, "print(flush=True)")
+        self.assertEqual(self.all("--workers", "1")["evaluations"]["correct"], 3)
+        reason, log = self.reasons("[print() for _ in range(1 << 20)]")
+        self.assertEqual(reason, "generator-failed")
+        self.assertIn("its answer is not JSON", log)
+
     def test_another_line_is_not_taken_for_the_next_answer(self):
         self.write(4, 1, "print(json.dumps(reply), flush=True) if a == 1 else None")
         answer = self.all("--workers", "1")
@@ -218,7 +226,17 @@ class Winner(Generated):
     def test_its_source(self):
         self.write(4, 1)
         self.all()
-        self.assertEqual(self.clatune("lookup", *self.subject, "--store", "s.sqlite", "--format", "source").stdout, KERNEL + "/* 3 0 */\n")
+        found = {form: self.clatune("lookup", *self.subject, "--store", "s.sqlite", "--format", form).stdout for form in ("source", "options", "text", "json")}
+        answer = json.loads(found["json"])
+        self.assertEqual((found["source"], found["options"]), (KERNEL + "/* 3 0 */\n", "-Da=3 -Db=0\n"))
+        self.assertEqual((answer["source"], answer["options"]), (KERNEL + "/* 3 0 */\n", "-Da=3 -Db=0"))
+        self.assertEqual(answer["launches"], [{"kernel": "copy", "global": [1024], "local": [32], "repeat": 1, "group": 0}])
+        self.assertIn("copy: global 1024, local 32", found["text"])
+        (self.folder / "gen.py").write_text("import sys\nsys.exit('not today')\n")
+        said = self.clatune("lookup", *self.subject, "--store", "s.sqlite")
+        self.assertIn("not today", said.stderr)
+        self.assertIn("a=3 b=0", said.stdout)
+        self.clatune("lookup", *self.subject, "--store", "s.sqlite", "--format", "options", expect=1)
 
     def test_its_header(self):
         self.write(4, 1)

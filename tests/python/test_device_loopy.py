@@ -98,6 +98,8 @@ def test_tune():
     result = tune(matmul(), ITEMS, sizes={"n": N}, arguments={"a": A, "b": B}, device="pocl", budget=4, progress=False)
     assert result.best["tile_i"] in (4, 8) and len(result.evaluations) == 4
     assert "matmul" in str(result.problem.kernels(result.best)[0])
+    found = clatune.lookup(result.problem, device="pocl")
+    assert found.source == result.problem.generate(found)["source"] and found.global_size == (N, N) and found.local_size == (found["tile_j"], found["tile_i"])
 
 
 @pytest.mark.parametrize("moves, more, message", [
@@ -107,6 +109,16 @@ def test_tune():
 def test_mistakes(moves, more, message):
     with pytest.raises(ValueError, match=message):
         LoopProblem(matmul(), moves, **{"sizes": {"n": N}, "arguments": {"a": A, "b": B}, **more})
+
+
+def test_an_array_has_one_shape():
+    floats = [lp.GlobalArg("a", np.float32, shape=lp.auto), "..."]
+    rows = lp.make_kernel("{[i,j]: 0<=i,j<n}", "y[i,j] = a[i,j+1]", floats, name="rows")
+    last = lp.make_kernel("{[i,j]: 0<=i,j<n}", "y[i,j] = a[i,j]", floats, name="last")
+    with pytest.raises(ValueError, match=r"'a' has the shape \(32, 32\) in the given array, but \(31, 32\) in the kernel 'rows'"):
+        LoopProblem(rows, ITEMS, sizes={"n": N - 1}, arguments={"a": A})
+    with pytest.raises(ValueError, match=r"'a' has the shape \(31, 32\) in the kernel 'rows', but \(31, 31\) in the kernel 'last'"):
+        LoopProblem([rows, last], ITEMS, sizes={"n": N - 1})
 
 
 def test_a_scalar_without_a_value():

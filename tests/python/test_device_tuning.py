@@ -68,10 +68,14 @@ def test_a_function_writes_the_kernels():
         body = "".join(f"y[i * {configuration['per']} + {k}] = 2 * x[i * {configuration['per']} + {k}];\n" for k in range(configuration["per"]))
         source = f"kernel void twice(global const float *x, global float *y) {{ const int i = get_global_id(0);\n{body}}}\n"
         return {"source": source, "global": [np.int64(sizes["n"] // configuration["per"])], "local": (32,), "options": "-cl-mad-enable"}
-    result = clatune.tune(twice, "twice", space={"per": [1, 2, 4, 8, 16]}, sizes={"n": 1024}, budget=5, finalists=0, no_store=True, answer=lambda x: 2 * x,
+    result = clatune.tune(kernel=twice, space={"per": [1, 2, 4, 8, 16]}, sizes={"n": 1024}, budget=5, finalists=0, answer=lambda x: 2 * x,
                           arguments={"x": clatune.In(x), "y": clatune.Out(1024, np.float32)}, **FAST)
     assert result.best["per"] in (1, 4) and {1, 2, 4, 8, 16} == set(asked)
     assert result.json["reasons"] == {"not-generated": 2, "generator-failed": 1}
+    found = clatune.lookup(result.problem, device="pocl")
+    assert found == result.best and found.options == "-cl-mad-enable" and (found.global_size, found.local_size) == ((1024 // found["per"],), (32,))
+    assert clatune.export(result.problem, "source", device="pocl") == found.source == twice(found, {"n": 1024})["source"]
+    assert "-cl-mad-enable" in clatune.export(result.problem, path="twice.h") == open("twice.h").read()
     assert clatune.verify(result.problem, {"per": 4}, device="pocl")["correct"]
     with pytest.raises(clatune.VerificationFailed, match="(?s)per=16: generator-failed: Traceback.*ValueError: not by 16"):
         clatune.verify(result.problem, {"per": 16}, device="pocl")

@@ -232,8 +232,14 @@ def test_a_function_in_place_of_the_source(monkeypatch, tmp_path):
     assert "KernelFile" not in first and first["Generator"]["Persistent"] and problem(_tile) == first
     monkeypatch.setattr(sys.modules[__name__], "FACTOR", 3)
     assert problem(_tile)["Generator"]["Version"] != first["Generator"]["Version"] != problem(lambda p: "")["Generator"]["Version"]
-    with pytest.raises(TypeError, match="needs the kernel's name"):
-        clatune.tune(_tile)
+    assert first["KernelName"] == "copy"
+    unnamed = clatune.Problem(_tile, space={"tile": [1, 2]}, arguments=[np.ones(4, np.float32)], folder=tmp_path)
+    assert unnamed.name == "_tile" and "KernelName" not in unnamed.document["KernelSpecification"]
+    for tuned in ({"problem": _tile}, {"kernel": _tile}):
+        with pytest.raises(TypeError, match="a kernel needs space and arguments"):
+            clatune.tune(**tuned)
+    with pytest.raises(TypeError, match="the kernel's name is missing"):
+        clatune.Problem("kernel void copy() {}", space={"tile": [1, 2]}, arguments=[])
 
 
 def test_answers_of_a_generator():

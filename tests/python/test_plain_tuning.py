@@ -1,14 +1,17 @@
 """Tuning, its result, its progress and its interruption; nothing is run on a device."""
+import json
 import os
 import pathlib
 import signal
+import socket
 import sys
+import threading
 import types
 
 import clatune
 import numpy as np
 import pytest
-from clatune import command, progress
+from clatune import command, generator, judge, progress
 
 
 def test_result(scale, synthetic):
@@ -59,6 +62,55 @@ def test_source_in_place_of_a_problem(synthetic):
         clatune.tune("kernel void twice() {}", "twice")
     with pytest.raises(TypeError, match="space needs the kernel's name"):
         clatune.tune(result.problem, space={"wg": [1]})
+    with pytest.raises(TypeError, match="takes the place of a problem"):
+        clatune.tune(result.problem, kernel=lambda configuration: None)
+    with pytest.raises(TypeError, match="nothing to tune"):
+        clatune.tune()
+
+
+def answer_of(function):
+    return json.loads(generator.answer(function, '{"configuration": {"per": 2}, "sizes": {}}'))
+
+
+def test_answers_of_functions():
+    source = "__kernel void __attribute__((reqd_work_group_size(8, 1, 1))) scale() {}"
+    assert answer_of(generator.naming(lambda configuration: source)) == {"source": source, "kernel": "scale"}
+    assert answer_of(generator.naming(lambda configuration: {"source": source, "kernel": "other"}))["kernel"] == "other"
+    assert "has 2 kernels" in answer_of(generator.naming(lambda configuration: source + "kernel void second() {}"))["error"]
+    assert answer_of(generator.naming(lambda configuration: None)) == {"invalid": "the function returned None"}
+    assert "SystemExit: 3" in answer_of(lambda configuration: sys.exit(3))["error"]
+    assert "more than 16 MiB" in answer_of(lambda configuration: " " * (17 << 20))["error"]
+    assert "returned a 'int'" in answer_of(generator.naming(lambda configuration: 5))["error"]
+
+
+def test_a_function_that_hangs_keeps_others_waiting_only(monkeypatch, tmp_path):
+    """Those that wait get empty lines, and their answer once the worker of the one that hangs has gone."""
+    monkeypatch.setattr(judge, "WAITING_S", 0.01)
+    is_called, goes_on = threading.Event(), threading.Event()
+
+    def write(configuration):
+        if configuration["hangs"]:
+            is_called.set()
+            goes_on.wait()
+        return "kernel"
+
+    def ask(hangs):
+        asker = socket.socket(socket.AF_UNIX)
+        asker.connect(os.environ["CLATUNE_JUDGE"])
+        asker.sendall(json.dumps({"configuration": {"hangs": hangs}, "sizes": {}}).encode() + b"\n")
+        return asker, asker.makefile("rb")
+    with judge.Judge(tmp_path, {}, None, write):
+        hanging, its_reply = ask(True)
+        is_called.wait()
+        waiting, reply = ask(False)
+        assert [reply.readline() for _ in range(3)] == 3 * [b"\n"]
+        its_reply.close()
+        hanging.close()
+        answer = next(line for line in reply if line != b"\n")
+        assert json.loads(answer) == {"source": "kernel"}
+        reply.close()
+        waiting.close()
+    goes_on.set()
 
 
 @pytest.mark.filterwarnings("ignore::clatune.ClatuneWarning")
