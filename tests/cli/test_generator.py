@@ -219,6 +219,9 @@ class Winner(Generated):
         self.write(4, 1)
         self.all()
         self.assertEqual(self.clatune("lookup", *self.subject, "--store", "s.sqlite", "--format", "source").stdout, KERNEL + "/* 3 0 */\n")
+        self.write(4, 1, 'reply = {"invalid": "no tile of 0"}')
+        said = self.clatune("lookup", *self.subject, "--store", "s.sqlite", "--format", "source", "--size", "n=2048", expect=1).stderr
+        self.assertIn("there is no source of a=3 b=0 for these sizes: no tile of 0; 'clatune tune' finds a configuration", said)
 
     def test_its_header(self):
         self.write(4, 1)
