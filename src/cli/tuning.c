@@ -190,10 +190,10 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
                                                 metric.goal == CLT_MAXIMISE ? "maximise" : "minimise"));
   }
   json_object_update_new(
-      answer, json_pack("{s:o, s:o, s:I, s:o, s:o, s:b, s:o, s:b, s:b}", "objectives", objectives, "devices", cli_json_places(&t.subject), "known",
-                        (json_int_t)known, "default", clt_json_configuration(space, standard), "default_text",
-                        cli_json_config_text(space, standard), "default_first", default_first, "options",
-                        clt_json_options(instance, standard), "uses_options",
+      answer, json_pack("{s:o, s:o, s:I, s:o, s:o, s:b, s:o, s:b, s:b}", "objectives", objectives, "devices",
+                        cli_json_places(&t.subject), "known", (json_int_t)known, "default",
+                        clt_json_configuration(space, standard), "default_text", cli_json_config_text(space, standard),
+                        "default_first", default_first, "options", clt_json_options(instance, standard), "uses_options",
                         clt_problem_has_options(t.subject.problem), "default_is_valid", valid));
   return cli_answer(arguments, answer, &dry_layout);
 }

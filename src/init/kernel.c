@@ -370,6 +370,8 @@ static bool has_bound(char out[64], bool *known, const clt_draft *d, const char 
 bool clt_draft_limit(char out[64], const clt_draft *d, const char *name, const char *use) {
   static const char call[] = "get_global_id";
   char variable[128];
+  const char *closed = clt_starts_with(name, call) ? strchr(name, ')') : NULL;
+  const bool is_call = closed && closed[1] == '\0'; /* and nothing behind it */
   bool found = false, known = false;
   for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL && !(found && at >= use); at++)
     found |= has_bound(out, &known, d, at + strlen(name));
@@ -378,8 +380,8 @@ bool clt_draft_limit(char out[64], const clt_draft *d, const char *name, const c
     const char *end = at + strlen(call);
     const int k = read_dimension(&end);
     if (k < 0 || d->global[k] == NULL || *end != ')') continue;
-    if (clt_starts_with(name, call) ? at == use : read_variable(variable, d, at, end + 1) && strcmp(variable, name) == 0)
-      return clt_snprintf(out, 64, "%s", d->global[k]) < 64;
+    const bool is_it = read_variable(variable, d, at, end + 1) && strcmp(variable, name) == 0;
+    if (is_it || (is_call && at == use)) return clt_snprintf(out, 64, "%s", d->global[k]) < 64;
   }
   return false;
 }

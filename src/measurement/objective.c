@@ -126,8 +126,7 @@ static int choose_objective(clt_objective *o, const char *text, clt_metric_scope
   if (chosen == o->n) {
     clt_error why = {0};
     const char *near = clt_nearest_among(subject, o->metrics, o->n, sizeof *o->metrics);
-    if (*subject == '\0')
-      return clt_fail(error, CLT_E_ARGUMENT, "an objective is missing before or after a comma");
+    if (*subject == '\0') return clt_fail(error, CLT_E_ARGUMENT, "an objective is missing before or after a comma");
     if (near && goal == CLT_GOAL_NOT_STATED)
       return clt_fail(error, CLT_E_ARGUMENT, "there is no objective '%.200s'; did you mean '%s'?", subject, near);
     int rc = add_metric(o, scope, (clt_metric){subject, subject, "", goal}, &why);

@@ -13,7 +13,7 @@
 #define FEW_TRIES 4096 /* with a quickly chosen order */
 #define MOST_NAMED 4
 #define MOST_ORDERED 20 /* 21! exceeds 2^63 */
-#define AGAIN 4        /* not a result of clt_diagram_new: a constraint must not be split; start again */
+#define AGAIN 4         /* not a result of clt_diagram_new: a constraint must not be split; start again */
 
 /* --- the flow --- */
 
