@@ -48,8 +48,9 @@ class Launch:
 class Configuration(Mapping[str, Value]):
     """A configuration with everything that a program needs to use it. It maps tuning parameters to values: ``best["wg_x"]``."""
 
-    def __init__(self, answer: Mapping[str, Any]):
+    def __init__(self, answer: Mapping[str, Any], value_text: str = ""):
         self.json: dict[str, Any] = dict(answer)  #: the whole answer (docs/reference/json.md)
+        self._value_text = value_text
         self._values: dict[str, Value] = dict(answer["configuration"])
         self.options: str = answer.get("options") or ""  #: for clBuildProgram
         time_s = answer["time_s"] if "time_s" in answer else answer.get("expected_time_s")
@@ -59,6 +60,9 @@ class Configuration(Mapping[str, Value]):
             for one in answer.get("launches") or ())  #: in order
 
     def __getitem__(self, name: str) -> Value:
+        if name not in self._values and (near := [one for one in self._values if one.startswith(f"{name}_")]):
+            raise KeyError(f"there is no parameter '{name}', but {', '.join(near[:3])}; if it is a permutation, "
+                           f"Permutation.order('{name}', configuration) gives the order")
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -89,7 +93,12 @@ class Configuration(Mapping[str, Value]):
 
     def __repr__(self) -> str:
         value = self.json.get("value")  # of an objective that an Optimizer is told
-        return f"<{self.text}: {seconds(self.time_s) if value in (None, self.time_s) else f'{value:.5g}'}>"
+        shown = self._value_text or self.json.get("summary")  # of a member of a front
+        if not shown and value not in (None, self.time_s):
+            shown = f"{value:.5g}"
+        if not shown and self.time_s is not None:
+            shown = seconds(self.time_s)
+        return f"<{self.text}: {shown}>" if shown else f"<{self.text}>"
 
 
 def configuration_text(values: Mapping[str, Value]) -> str:
@@ -129,7 +138,13 @@ class Result:
         """The winner. Raises NoValidConfiguration if there is none."""
         if self.json["best"] is None:
             raise command.NoValidConfiguration("no configuration gave a correct result", 4, self.json)
-        return Configuration(self.json["best"])
+        return Configuration(self.json["best"], self._objective_text())
+
+    def _objective_text(self) -> str:
+        objective = self.json["objective"]
+        if objective["name"] == "time" or objective["value"] is None:
+            return ""
+        return f"{objective['name']}: {objective['value']:.5g} {objective['unit']}".rstrip()
 
     @property
     def front(self) -> tuple[Configuration, ...]:
@@ -192,9 +207,8 @@ class Result:
             interval = self.json["best"].get("interval")
             more = f" +- {100 * interval:.2g} %" if interval is not None else ""
             rows += [("best", self.best.text), ("options", self.best.options), ("time", seconds(self.best.time_s) + more)]
-            objective = self.json["objective"]
-            if objective["name"] != "time" and objective["value"] is not None:
-                rows += [("objective", f"{objective['goal']} {objective['name']}: {objective['value']:.5g} {objective['unit']}".rstrip())]
+            if self._objective_text():
+                rows += [("objective", f"{self.json['objective']['goal']} {self._objective_text()}")]
         else:
             rows += [("best", "none: no configuration gave a correct result")]
         if self.speedup is not None and self.default:

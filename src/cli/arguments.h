@@ -74,11 +74,11 @@ const cli_command *const *cli_commands(size_t *n);
   CLI_FLAG("store", "FILE",                                                               \
            "store with the measurements: a file or postgresql://HOST/DATABASE (default: " \
            "clatune/store.sqlite under XDG_DATA_HOME)")
-#define CLI_FLAG_OBJECTIVE                                                                                           \
-  CLI_FLAG(                                                                                                          \
-      "objective", "NAME",                                                                                           \
-      "quantity to optimise: time (the default), energy, a metric of the problem file, or 'maximise EXPRESSION' or " \
-      "'minimise EXPRESSION' of time_s, energy_J, sizes and parameters")
+#define CLI_FLAG_OBJECTIVE                                                                                            \
+  CLI_FLAG(                                                                                                           \
+      "objective", "NAME",                                                                                            \
+      "quantity to optimise, or up to four with commas between: time (the default), energy, a metric of the problem " \
+      "file, 'maximise EXPRESSION' or 'minimise EXPRESSION' of time_s, energy_J, sizes and parameters")
 #define CLI_FLAG_LEARN_FROM \
   CLI_FLAG("learn-from", "FILE...", "recordings of the same kernel on other devices, used as sources")
 #define CLI_FLAG_NO_TRANSFER \

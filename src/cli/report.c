@@ -133,11 +133,18 @@ static int follow_search(const cli_arguments *arguments, clt_report_options opti
   source *sources = cli_new(arguments->n_positional, sizeof *sources);
   bool due = true, last = false;
   double written_s = 0;
+  const bool quiet = cli_given(arguments, "quiet"), exists = access(follow.path, R_OK) == 0;
+  if (!exists && errno != ENOENT) cli_failure("cannot read '%s': %s", follow.path, strerror(errno));
+  if (!exists && !quiet)
+    cli_message(CLI_FOUND, "note: '%s' does not exist yet; waiting for a command with '--events %s' (Ctrl-C ends)",
+                follow.path, follow.path);
   cli_signals_install();
   while (!last) {
     clt_report *report;
     due |= cli_follow_read(&follow);
     last = follow.ended || *cli_signals_flag();
+    if (follow.ended && written_s == 0 && !quiet)
+      cli_message(CLI_FOUND, "note: what '%s' tells of has ended already; '%s' is written once", follow.path, path);
     if (!last && (!due || clt_now_s() - written_s < FOLLOW_PERIOD_S)) {
       poll(NULL, 0, FOLLOW_WAIT_MS);
       continue;
@@ -150,7 +157,7 @@ static int follow_search(const cli_arguments *arguments, clt_report_options opti
     for (size_t i = 0; i < arguments->n_positional; i++)
       add_source(report, arguments, arguments->positional[i], &sources[i]);
     write_page(report, path);
-    if (last && !cli_given(arguments, "quiet"))
+    if (last && !quiet)
       printf("%s: report of %zu tuning%s\n", path, clt_report_n_tunings(report),
              CLT_PLURAL(clt_report_n_tunings(report)));
     clt_report_free(report);

@@ -118,6 +118,10 @@ static int run_predict(const cli_arguments *arguments) {
   const clt_space *space = clt_instance_space(subject.instance);
   clt_model *model = NULL, *read = NULL;
   size_t n_sizes, n = 0, i_shown;
+  if (sweep && clt_space_valid(space) == INT64_MAX)
+    cli_usage(
+        "more than 2^63 configurations are valid, too many to predict each; leave out --sweep, with --top up to %d",
+        N_PREDICTIONS);
   if (is_file)
     cli_check(clt_model_new_saved(&read, space, subject.instance, typed, &cli_error));
   else

@@ -231,7 +231,8 @@ static const clt_line search_lines[] = {
     {"verified", "{?best}{?on_device}{?unchecked_program}" CLI_UNCHECKED_PROGRAM},
     {"races",
      "{?best}{?on_device}{!program}[{?race_check=passed}Oclgrind found none"
-     "|{?race_check=failed}Oclgrind found a fault|not checked with Oclgrind][: {race_reason}]"},
+     "|{?race_check=failed}Oclgrind found a fault|{?race_reason}not checked|not checked with Oclgrind][: "
+     "{race_reason}]"},
     {"{quality.name}", "[{quality.value:.3g}[ {quality.unit}]|not known]"},
     {"evaluations",
      "{evaluations.total}: {evaluations.measured} measured, {evaluations.reused} already known;"

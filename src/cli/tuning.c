@@ -49,6 +49,10 @@ void cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *
   cli_subject_complete(&t->subject, a, CLI_DEVICES_REQUIRED);
   t->objective = cli_objective(a, t->subject.instance);
   cli_wants_both_caches(a, t->objective);
+  size_t earlier, again = clt_objective_restates(&earlier, t->objective);
+  if (again && !t->quiet)
+    cli_message(CLI_FOUND, "note: the objective '%s' says the same as '%s': both depend on the time alone",
+                clt_objective_nth(t->objective, again).name, clt_objective_nth(t->objective, earlier).name);
   const bool dry = cli_given(a, "dry-run"); /* makes no file */
   if (!cli_given(a, "no-store")) t->store = dry ? cli_open_store_to_read(a) : cli_open_store(a);
   t->events = (cli_events){.out = dry ? NULL : cli_events_open(a),
@@ -159,7 +163,7 @@ static const clt_line dry_lines[] = {
      "{space.cartesian} configuration{space.cartesian:s}, {space.valid} valid on this device, {known} in the store"},
     {"[{?default_first}evaluated first|default]", "{default_text}[{!default_is_valid} (not valid, left out)]"},
     {"options", "{?uses_options}[{options}]"},
-    {"objective", "{objective.goal} {objective.name}"},
+    {"objective", "[*objectives:{goal} {name}]"},
     {.form = "nothing was measured"}};
 static const clt_text_layout dry_layout = CLT_TEXT_LAYOUT(0, 20, dry_lines);
 
@@ -179,12 +183,17 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
   }
   for (size_t i = 0; i < answers.n; i++) known += answers.all[i].newest != NULL;
   clt_store_answers_release(&answers);
-  json_t *answer = cli_json_session(instance, t.subject.device, &t.settings, t.objective);
+  json_t *answer = cli_json_session(instance, t.subject.device, &t.settings, t.objective), *objectives = json_array();
+  for (size_t i = 0; i < clt_objective_n(t.objective); i++) {
+    const clt_metric metric = clt_objective_nth(t.objective, i);
+    json_array_append_new(objectives, json_pack("{s:s, s:s}", "name", metric.name, "goal",
+                                                metric.goal == CLT_MAXIMISE ? "maximise" : "minimise"));
+  }
   json_object_update_new(
-      answer, json_pack("{s:o, s:I, s:o, s:o, s:b, s:o, s:b, s:b}", "devices", cli_json_places(&t.subject), "known",
-                        (json_int_t)known, "default", clt_json_configuration(space, standard), "default_text",
-                        cli_json_config_text(space, standard), "default_first", default_first, "options",
-                        clt_json_options(instance, standard), "uses_options",
+      answer, json_pack("{s:o, s:o, s:I, s:o, s:o, s:b, s:o, s:b, s:b}", "objectives", objectives, "devices",
+                        cli_json_places(&t.subject), "known", (json_int_t)known, "default",
+                        clt_json_configuration(space, standard), "default_text", cli_json_config_text(space, standard),
+                        "default_first", default_first, "options", clt_json_options(instance, standard), "uses_options",
                         clt_problem_has_options(t.subject.problem), "default_is_valid", valid));
   return cli_answer(arguments, answer, &dry_layout);
 }

@@ -83,8 +83,8 @@ int clt_draft_define(clt_draft *d, const char *definition, clt_error *error) {
   if (!is_list && strchr(equals, ' ') && strchr(definition, '"') == NULL)
     return clt_fail(error, CLT_E_ARGUMENT,
                     "--define %s: a build option ends at a blank; use a value of one word, such as uint, or write "
-                    "'#ifndef %s', '#define %s %s' and '#endif' into the kernel's file",
-                    definition, m.name, m.name, m.list);
+                    "'#ifndef %s', '#define %s %.*s' and '#endif' into the kernel's file",
+                    definition, m.name, m.name, (int)strcspn(m.list, ","), m.list);
   d->n_typed += !is_list;
   if (!is_list) return clt_words_add(&d->options, clt_format("-D%s", definition), error);
   if (m.list[0] == ',' || strstr(m.list, ",,") || clt_ends_with(m.list, ","))

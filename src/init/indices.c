@@ -10,8 +10,13 @@
 #define MOST_DEPTH 6 /* of variables that are defined by others, and of brackets */
 
 /* An index as a sum of products: row * ld + k. */
+typedef struct index_factor {
+  char name[64];  /* a name, a number, "get_global_id(0)" */
+  const char *at; /* where it is written */
+} index_factor;
+
 typedef struct term {
-  char factors[MOST_FACTORS][64]; /* names, numbers, "get_global_id(0)" */
+  index_factor factors[MOST_FACTORS];
   int n;
 } term;
 
@@ -45,7 +50,7 @@ static bool multiply(sum *a, const sum *b) {
       term *t = &out.terms[out.n++];
       *t = a->terms[i];
       if (t->n + b->terms[k].n > MOST_FACTORS) return false;
-      for (int f = 0; f < b->terms[k].n; f++) memcpy(t->factors[t->n++], b->terms[k].factors[f], sizeof *t->factors);
+      for (int f = 0; f < b->terms[k].n; f++) t->factors[t->n++] = b->terms[k].factors[f];
     }
   *a = out;
   return true;
@@ -57,7 +62,7 @@ static bool read_factor(sum *out, const clt_draft *d, const char **at, int depth
   size_t n = 0;
   const char *begin = *at = clt_skip_blanks(*at);
   *out = (sum){.n = 1, .terms = {{.n = 1}}};
-  char *name = out->terms[0].factors[0];
+  char *name = out->terms[0].factors[0].name, limit[64];
   if (depth > MOST_DEPTH) return false;
   if (*begin == '(') {
     static const char *const casts[] = {"(int)", "(uint)", "(size_t)", "(long)", "(ulong)"};
@@ -73,10 +78,11 @@ static bool read_factor(sum *out, const clt_draft *d, const char **at, int depth
   }
   while (clt_in_word(begin[n])) n++;
   if (clt_starts_with(begin, "get_global_id")) n = strcspn(begin, ")") + 1;
-  if (n == 0 || n >= sizeof *out->terms[0].factors || (begin[n] && strchr("([.", begin[n]))) return false;
+  if (n == 0 || n >= sizeof out->terms[0].factors[0].name || (begin[n] && strchr("([.", begin[n]))) return false;
   memcpy(name, begin, n);
+  out->terms[0].factors[0].at = begin;
   *at = begin + n;
-  if (!isalpha((unsigned char)*name) || strchr(name, '(') || clt_draft_limit(d, name)) return true;
+  if (!isalpha((unsigned char)*name) || strchr(name, '(') || clt_draft_limit(limit, d, name, begin)) return true;
   const char *definition = find_definition(d, name);
   if (definition == NULL) return true;
   return read_sum(out, d, &definition, depth + 1) && strchr(";,", *clt_skip_blanks(definition));
@@ -95,21 +101,6 @@ static bool read_sum(sum *out, const clt_draft *d, const char **at, int depth) {
     for (int i = 0; i < product.n; i++) out->terms[out->n++] = product.terms[i];
     if (**at != '+') return true;
   }
-}
-
-/* The expression for the number of values of an index; NULL: not known. Kept in out. */
-static const char *limit_text(char out[64], const clt_draft *d, const char *name) {
-  const char *size = clt_draft_limit(d, name);
-  if (size) return clt_snprintf(out, 64, "%s", size) < 64 ? out : NULL;
-  for (const char *at = d->body; !isdigit((unsigned char)*name) && (at = clt_next_word(d->body, at, name)) != NULL;
-       at++) {
-    const char *next = clt_skip_blanks(at + strlen(name));
-    if (*next != '<') continue;
-    next = clt_skip_blanks(next + 1);
-    const size_t n = strspn(next, "0123456789");
-    if (n && n < 64 && *clt_skip_blanks(next + n) == ';') return clt_snprintf(out, 64, "%.*s", (int)n, next), out;
-  }
-  return NULL;
 }
 
 /* The terms of an index with the same factors beside their variable: (y + fy) * width. */
@@ -136,11 +127,11 @@ static int find_groups(group out[MOST_TERMS], const clt_draft *d, const sum *ind
     char factors[MOST_FACTORS][64], limit[64] = "", text[64];
     int n_factors = 0, k = 0;
     for (int f = 0; f < t->n; f++) {
-      const char *found = limit[0] ? NULL : limit_text(text, d, t->factors[f]);
-      if (found)
-        memcpy(limit, found, strlen(found) + 1);
+      const index_factor *own = &t->factors[f];
+      if (!limit[0] && !isdigit((unsigned char)*own->name) && clt_draft_limit(text, d, own->name, own->at))
+        memcpy(limit, text, sizeof limit);
       else
-        memcpy(factors[n_factors++], t->factors[f], sizeof *factors);
+        memcpy(factors[n_factors++], own->name, sizeof own->name);
     }
     if (limit[0] == '\0') return 0;
     while (k < n && !same_factors(&out[k], factors, n_factors)) k++;
@@ -239,30 +230,49 @@ static json_t *read_dimensions(clt_draft *d, group *groups, int n) {
   return NULL;
 }
 
-/* The groups of the index that begins at a place; 0: unknown. One that the kernel compares as a whole is one group. */
+/* The bound of an index that is a remainder: data[i] % BINS. */
+static bool read_remainder(char out[64], const clt_draft *d, const char *index) {
+  int depth = 0;
+  const char *percent = NULL, *end;
+  for (const char *at = index; *at; at++) {
+    depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+    if (depth == 0 && strchr("+-?:&|^<>=,", *at)) return false;
+    if (depth == 0 && *at == '%') percent = at + 1;
+  }
+  return percent && clt_draft_bound(out, d, percent, &end) && *clt_skip_blanks(end) == '\0';
+}
+
+/* The groups of the index that begins at a place; 0: unknown. A remainder is one group, and so is an index that the
+ * kernel compares as a whole. */
 static int read_index(group groups[MOST_TERMS], const clt_draft *d, const char *begin) {
-  char whole[128];
+  char whole[128], limit[64];
   sum index;
+  size_t n = 0;
   begin = clt_skip_blanks(begin);
-  const size_t n = (size_t)(clt_before_blanks(begin, begin + strcspn(begin, "]")) - begin);
+  for (int depth = 0; begin[n] && (depth || begin[n] != ']'); n++) depth += (begin[n] == '[') - (begin[n] == ']');
+  n = (size_t)(clt_before_blanks(begin, begin + n) - begin);
   if (n == 0 || n >= sizeof whole) return 0;
   memcpy(whole, begin, n);
   whole[n] = '\0';
-  const char *limit = clt_draft_limit(d, whole);
   groups[0] = (group){0};
-  if (limit) return clt_snprintf(groups[0].limit, sizeof groups[0].limit, "%s", limit), 1;
+  if (read_remainder(limit, d, whole) || clt_draft_limit(limit, d, whole, begin)) {
+    memcpy(groups[0].limit, limit, sizeof limit);
+    return 1;
+  }
   return read_sum(&index, d, &begin, 0) && *clt_skip_blanks(begin) == ']' ? find_groups(groups, d, &index) : 0;
 }
 
 /* Whether a place is inside the brackets of an index; else *variable is the one that the statement before it assigns
  * to, or NULL, as in `c` for `int c = columns[k]`. */
 static bool is_inside_index(const char **variable, size_t *length, const char *text, const char *at) {
-  int depth = 0;
+  int depth = 0, closed = 0; /* closed: round brackets that end before the place */
   *variable = NULL;
   for (; at > text && !strchr(";{}", at[-1]) && *variable == NULL; at--) {
     depth += (at[-1] == ']') - (at[-1] == '[');
     if (depth < 0) return true;
-    if (at[-1] != '=' || *at == '=' || (at - 1 > text && strchr("=!<>", at[-2]))) continue;
+    closed += at[-1] == ')';
+    closed -= at[-1] == '(' && closed > 0;
+    if (closed || at[-1] != '=' || *at == '=' || (at - 1 > text && strchr("=!<>", at[-2]))) continue;
     const char *end = at - 1;
     while (end > text && strchr("+-*/%&|^", end[-1])) end--;
     end = clt_before_blanks(text, end);

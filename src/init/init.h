@@ -144,8 +144,13 @@ bool clt_draft_tests_edge(const clt_draft *draft, const char *size);
 bool clt_draft_loops_over(const clt_draft *draft, const char *size);
 /* Whether the kernel compares a name with anything, as in i < n. */
 bool clt_draft_compares(const clt_draft *draft, const char *name);
-/* The size that limits an index: that of a dimension, for a global id, or the one that the index is compared with. */
-const char *clt_draft_limit(const clt_draft *draft, const char *name);
+/* The value of a macro that the text defines as an integer, unconditionally. */
+bool clt_draft_constant(int64_t *out, const clt_draft *draft, const char *name);
+/* What is written at a place as a bound, if it is known: a size, a number or a constant. *end: behind it. */
+bool clt_draft_bound(char out[64], const clt_draft *draft, const char *at, const char **end);
+/* The bound of an index that is used at a place of the body: of the comparison nearest before it, or else behind it;
+ * without one, that of the dimension whose global id it is. False: it is not known. */
+bool clt_draft_limit(char out[64], const clt_draft *draft, const char *index, const char *use);
 /* Whether elements of an array are used as an index. */
 bool clt_draft_is_index(const clt_draft *draft, const char *array);
 /* The number of an array's elements, if all its indices show it: "size_n" or ["size_width", "size_height"]; else NULL.

@@ -338,23 +338,50 @@ void clt_draft_find_global(clt_draft *d) {
   }
 }
 
-const char *clt_draft_limit(const clt_draft *d, const char *name) {
+bool clt_draft_bound(char out[64], const clt_draft *d, const char *at, const char **end) {
+  char name[64];
+  size_t n = 0;
+  int64_t value;
+  at = clt_skip_blanks(at);
+  while (clt_in_word(at[n])) n++;
+  *end = at + n;
+  if (n == 0 || clt_snprintf(name, sizeof name, "%.*s", (int)n, at) >= (int)sizeof name) return false;
+  for (size_t i = 0; i < d->n_sizes; i++)
+    if (strcmp(written(d->sizes[i]), name) == 0) return clt_snprintf(out, 64, "%s", d->sizes[i]) < 64;
+  if (strspn(name, "0123456789") == n) return clt_snprintf(out, 64, "%s", name) < 64;
+  return clt_draft_constant(&value, d, name) && clt_snprintf(out, 64, "%lld", (long long)value) < 64;
+}
+
+/* Whether an index has an upper bound in the comparison that follows its name. *known: it could be read into out.
+ * Numbers count in loops only: others are often positions, as in x < 2. */
+static bool has_bound(char out[64], bool *known, const clt_draft *d, const char *at) {
+  const char *end;
+  at = clt_skip_blanks(at);
+  const bool less = *at == '<';
+  if ((!less && *at != '>') || at[1] == *at) return false;
+  at = clt_skip_blanks(at + 1 + (at[1] == '='));
+  const bool read = clt_draft_bound(out, d, at, &end);
+  const char *next = clt_skip_blanks(end);
+  *known = read && !strchr("*/%+<>[(.", *next);
+  if (isdigit((unsigned char)*at)) return less && *next == ';';
+  return less || *known;
+}
+
+bool clt_draft_limit(char out[64], const clt_draft *d, const char *name, const char *use) {
   static const char call[] = "get_global_id";
   char variable[128];
-  if (clt_starts_with(name, call)) {
-    const char *digit = name + strlen(call);
-    const int k = read_dimension(&digit);
-    return k < 0 ? NULL : d->global[k];
-  }
-  for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++) {
-    const char *size = compared_size(d, at + strlen(name));
-    if (size) return size;
-  }
+  const char *closed = clt_starts_with(name, call) ? strchr(name, ')') : NULL;
+  const bool is_call = closed && closed[1] == '\0'; /* and nothing behind it */
+  bool found = false, known = false;
+  for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL && !(found && at >= use); at++)
+    found |= has_bound(out, &known, d, at + strlen(name));
+  if (found) return known;
   for (const char *at = d->body; (at = clt_next_word(d->body, at, call)) != NULL; at++) {
     const char *end = at + strlen(call);
     const int k = read_dimension(&end);
-    if (k >= 0 && *end == ')' && read_variable(variable, d, at, end + 1) && strcmp(variable, name) == 0)
-      return d->global[k];
+    if (k < 0 || d->global[k] == NULL || *end != ')') continue;
+    const bool is_it = read_variable(variable, d, at, end + 1) && strcmp(variable, name) == 0;
+    if (is_it || (is_call && at == use)) return clt_snprintf(out, 64, "%s", d->global[k]) < 64;
   }
-  return NULL;
+  return false;
 }

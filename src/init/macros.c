@@ -105,7 +105,7 @@ static const char *const tuned_parts[] = {"tile", "block", "vec", "simd", "warp"
 bool clt_draft_is_called_as_size(const char *name) {
   static const char *const names[] = {"n",  "m",  "k",  "l",  "w",  "h",  "nx",   "ny",  "nz",
                                       "ni", "nj", "nk", "nl", "nm", "np", "size", "cols"};
-  static const char *const endings[] = {"width",  "height",       "depth", "rows", "columns",
+  static const char *const endings[] = {"width",  "height",       "depth", "rows", "columns", "bins",
                                         "length", "problem_size", "_cols", "_dim", "_count"};
   if (IS_ONE_OF(name, tuned_parts)) return false;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -347,6 +347,16 @@ static bool read_integer(int64_t *out, const char *value) {
   char *end;
   *out = strtoll(number, &end, 0);
   return end != number && end[strspn(end, ") \tuU\r")] == '\0';
+}
+
+bool clt_draft_constant(int64_t *out, const clt_draft *d, const char *name) {
+  clt_define *defines = NULL;
+  size_t n = 0;
+  bool known = clt_defines(&defines, &n, d->plain, NULL) == CLT_OK && is_fixed(name, defines, n);
+  for (size_t i = 0; known && i < n; i++)
+    if (strcmp(defines[i].name, name) == 0) known = read_integer(out, defines[i].value);
+  free(defines);
+  return known;
 }
 
 /* Finds A in #ifdef A / #define B A / #else / #define B 16: setting A changes B. */

@@ -102,7 +102,7 @@ static int add_metric(clt_objective *o, clt_metric_scope *scope, clt_metric metr
 
 /* Splits "maximise EXPRESSION" into goal and subject. */
 static clt_goal read_goal(const char **subject, const char *text) {
-  static const char *const words[] = {"minimise", "minimize", "maximise", "maximize"};
+  static const char *const words[] = {"minimise", "minimize", "min", "maximise", "maximize", "max"};
   while (isspace((unsigned char)*text)) text++;
   *subject = text;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -110,7 +110,7 @@ static clt_goal read_goal(const char **subject, const char *text) {
     if (strncasecmp(text, words[i], n) != 0 || !isspace((unsigned char)text[n])) continue;
     while (isspace((unsigned char)text[n])) n++;
     *subject = text + n;
-    return i < 2 ? CLT_MINIMISE : CLT_MAXIMISE;
+    return i < 3 ? CLT_MINIMISE : CLT_MAXIMISE;
   }
   return CLT_GOAL_NOT_STATED;
 }
@@ -126,16 +126,17 @@ static int choose_objective(clt_objective *o, const char *text, clt_metric_scope
   if (chosen == o->n) {
     clt_error why = {0};
     const char *near = clt_nearest_among(subject, o->metrics, o->n, sizeof *o->metrics);
-    char hint[200] = "";
-    if (near) snprintf(hint, sizeof hint, "; did you mean '%.160s'?", near);
-    if (goal == CLT_GOAL_NOT_STATED)
-      return clt_fail(
-          error, CLT_E_ARGUMENT,
-          "there is no objective '%.200s'%s; for an expression write 'minimise %.200s' or 'maximise %.200s'", subject,
-          hint, subject, subject);
+    if (*subject == '\0') return clt_fail(error, CLT_E_ARGUMENT, "an objective is missing before or after a comma");
+    if (near && goal == CLT_GOAL_NOT_STATED)
+      return clt_fail(error, CLT_E_ARGUMENT, "there is no objective '%.200s'; did you mean '%s'?", subject, near);
     int rc = add_metric(o, scope, (clt_metric){subject, subject, "", goal}, &why);
     if (rc == CLT_E_MEMORY) return clt_fail_memory(error);
-    if (rc) return clt_fail(error, rc, "invalid objective '%.200s': %s", subject, why.message);
+    if (rc && goal) return clt_fail(error, rc, "invalid objective '%.200s': %s", subject, why.message);
+    if (rc) return clt_fail(error, CLT_E_ARGUMENT, "there is no objective '%.200s': %s", subject, why.message);
+    if (goal == CLT_GOAL_NOT_STATED)
+      return clt_fail(error, CLT_E_ARGUMENT,
+                      "there is no objective '%.200s'; for an expression write 'minimise %.200s' or 'maximise %.200s'",
+                      subject, subject, subject);
   }
   if (!goal) goal = o->metrics[chosen].goal;
   for (size_t i = 0; i < o->n_aims; i++)
@@ -244,9 +245,21 @@ bool clt_objective_is_default(const clt_objective *o) {
   return o->n_aims == 1 && o->aims[0].metric == own && o->aims[0].goal == o->metrics[own].goal;
 }
 
-bool clt_objective_ranks_by_time(const clt_objective *o) {
-  const clt_trend worse = o->aims[0].goal == CLT_MAXIMISE ? CLT_TREND_FALLING : CLT_TREND_RISING;
-  return o->n_aims == 1 && o->meanings[o->aims[0].metric].in_time == worse;
+static bool ranks_by_time(const clt_objective *o, size_t index) {
+  const clt_trend worse = o->aims[index].goal == CLT_MAXIMISE ? CLT_TREND_FALLING : CLT_TREND_RISING;
+  return o->meanings[o->aims[index].metric].in_time == worse;
+}
+
+bool clt_objective_ranks_by_time(const clt_objective *o) { return o->n_aims == 1 && ranks_by_time(o, 0); }
+
+size_t clt_objective_restates(size_t *earlier, const clt_objective *o) {
+  *earlier = o->n_aims;
+  for (size_t i = 0; i < o->n_aims; i++) {
+    if (!ranks_by_time(o, i)) continue;
+    if (*earlier < i) return i;
+    *earlier = i;
+  }
+  return 0;
 }
 
 bool clt_objective_needs_energy(const clt_objective *o) {

@@ -72,6 +72,9 @@ bool clt_objective_costs(const clt_objective *objective, const clt_measurement *
 /* Whether the first is nowhere worse and somewhere better. */
 bool clt_costs_dominate(const double *costs, const double *others, size_t n);
 
+/* The first objective that orders configurations by time alone as an *earlier one does, and so adds nothing. 0: none. */
+size_t clt_objective_restates(size_t *earlier, const clt_objective *objective);
+
 /* Prints a value: "25.9 ms", "1.2 GFLOP/s"; "-" if it is not finite. Returns out. */
 const char *clt_objective_value_text(char out[96], const clt_objective *objective, double value);
 const char *clt_metric_value_text(char out[96], const clt_metric *metric, double value);

@@ -444,9 +444,13 @@ int clt_plan_new_with_source(clt_plan **out, const clt_instance *instance, clt_c
   int rc = clt_plan_new(&plan, instance, config, error);
   if (rc == CLT_OK && plan->source == NULL)
     rc = clt_generate(&generated, &why, &generator, plan, instance, CLT_GENERATE_S, error);
-  if (rc == CLT_OK && generated != CLT_GENERATED)
-    rc =
-        clt_fail(error, CLT_E_NOT_FOUND, "there is no source of the configuration: %.900s", why.bytes ? why.bytes : "");
+  if (rc == CLT_OK && generated != CLT_GENERATED) {
+    char text[200] = "";
+    clt_config_print(text, sizeof text, clt_instance_space(instance), config);
+    rc = clt_fail(error, CLT_E_NOT_FOUND,
+                  "there is no source of %s for these sizes: %.700s; 'clatune tune' finds a configuration that has one",
+                  text, why.bytes ? why.bytes : "");
+  }
   clt_generator_free(generator);
   clt_text_release(&why);
   if (rc == CLT_OK)

@@ -11,7 +11,9 @@
 #include "space/space.h"
 
 #define FEW_TRIES 4096 /* with a quickly chosen order */
-#define AGAIN 4        /* not a result of clt_diagram_new: a constraint must not be split; start again */
+#define MOST_NAMED 4
+#define MOST_ORDERED 20 /* 21! exceeds 2^63 */
+#define AGAIN 4         /* not a result of clt_diagram_new: a constraint must not be split; start again */
 
 /* --- the flow --- */
 
@@ -281,6 +283,34 @@ static void find_distinct(grouping *g) {
 
 /* --- groups: parameters that share a constraint --- */
 
+/* Names parameters and conditions, the first few, and says what can be done. */
+static int refuse_group(const grouping *g, const clt_group *group, const char *why) {
+  clt_text names = {0}, conditions = {0};
+  size_t n_listed = 0, n_different = 0;
+  uint32_t last = UINT32_MAX;
+  for (size_t l = 0; l < group->n_domains; l++) {
+    const uint32_t p = group->domains[l]->parameter;
+    if (l < MOST_NAMED) clt_text_printf(&names, "%s'%s'", l ? ", " : "", g->space->parameters[p].name);
+    n_different += g->space->distinct_of[p] != CLT_NO_GROUP;
+  }
+  if (group->n_domains > MOST_NAMED) clt_text_printf(&names, " and %zu more", group->n_domains - MOST_NAMED);
+  for (size_t i = 0; i < group->n_roots && n_listed < MOST_NAMED; i++) {
+    const uint32_t constraint = g->flow.roots[group->roots[i]].constraint;
+    if (constraint != last)
+      clt_text_printf(&conditions, "%s'%.100s'", n_listed++ ? ", " : "",
+                      clt_expr_text(g->space->constraints[constraint].expr));
+    last = constraint;
+  }
+  clt_fail(g->error, CLT_E_RANGE,
+           "the combinations of %.300s that satisfy %.350s %s; list fewer values%s, or drop conditions and let what "
+           "violates them fail",
+           names.n ? names.bytes : "values", conditions.n ? conditions.bytes : "the conditions", why,
+           n_different > MOST_ORDERED ? ", as a permutation with conditions rarely fits beyond 20 items" : "");
+  clt_text_release(&names);
+  clt_text_release(&conditions);
+  return CLT_E_RANGE;
+}
+
 /* Most groups can be built faster than a good order is found, so a quickly chosen order is tried first. The good order
  * is based on estimates. If it fails, the quick order is tried again with the full limits. */
 static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
@@ -297,15 +327,7 @@ static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
   if (rc == CLT_E_MEMORY) return clt_fail_memory(g->error);
   if (rc == CLT_DIAGRAM_FAILED) return report_failed_root(g, failed, positions);
   if (rc != CLT_DIAGRAM_TOO_LARGE && rc != CLT_DIAGRAM_TOO_MANY) return rc;
-  clt_text names = {0};
-  for (size_t l = 0; l < group->n_domains; l++)
-    clt_text_printf(&names, "%s'%s'", l ? ", " : "", g->space->parameters[group->domains[l]->parameter].name);
-  clt_fail(g->error, CLT_E_RANGE,
-           "the combinations of %.300s that satisfy the conditions %s; list fewer values, or drop "
-           "conditions and let what violates them fail",
-           names.n ? names.bytes : "values", rc == CLT_DIAGRAM_TOO_MANY ? "exceed 2^63" : "do not fit into memory");
-  clt_text_release(&names);
-  return CLT_E_RANGE;
+  return refuse_group(g, group, rc == CLT_DIAGRAM_TOO_MANY ? "exceed 2^63" : "do not fit into memory");
 }
 
 /* --- all groups --- */

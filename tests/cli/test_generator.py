@@ -232,6 +232,9 @@ class Winner(Generated):
         self.assertEqual((answer["source"], answer["options"]), (KERNEL + "/* 3 0 */\n", "-Da=3 -Db=0"))
         self.assertEqual(answer["launches"], [{"kernel": "copy", "global": [1024], "local": [32], "repeat": 1, "group": 0}])
         self.assertIn("copy: global 1024, local 32", found["text"])
+        self.write(4, 1, 'reply = {"invalid": "no tile of 0"}')
+        said = self.clatune("lookup", *self.subject, "--store", "s.sqlite", "--format", "source", "--size", "n=2048", expect=1).stderr
+        self.assertIn("there is no source of a=3 b=0 for these sizes: no tile of 0; 'clatune tune' finds a configuration", said)
         (self.folder / "gen.py").write_text("import sys\nsys.exit('not today')\n")
         said = self.clatune("lookup", *self.subject, "--store", "s.sqlite")
         self.assertIn("not today", said.stderr)

@@ -441,6 +441,29 @@ kernel void hist(global const uchar *data, global uint *bins, global const float
         self.assertRegex(arguments["flags"]["FillValue"], "^TODO its value")
         self.assertRegex(arguments["data"]["FillValue"], "^TODO the largest element, .* as an index")
 
+    def test_an_index_is_limited_by_the_nearest_comparison(self):
+        self.write("bins.cl", """#define BINS 256
+#ifndef N_BINS
+#define N_BINS 128
+#endif
+#define HALF (BINS / 2)
+kernel void f(global const uchar *data, const int n, global int *hist, global int *loops, global int *checked, global int *some) {
+  local int mine[BINS];
+  int lid = get_local_id(0), gid = get_global_id(0);
+  for (int i = lid; i < BINS; i += get_local_size(0)) mine[i] = 0;
+  for (int i = gid; i < n; i += get_global_size(0)) hist[data[i] % BINS]++;
+  for (int i = lid; i < BINS; i += get_local_size(0)) atomic_add(&loops[i], mine[i]);
+  if (data[gid] < N_BINS) checked[data[gid]]++;
+  for (int i = 0; i < n; i++) some[lid] += data[i];
+  for (int i = 0; i < HALF; i++) some[i]++;
+}
+""")
+        self.init("bins.cl")
+        arguments = {a["Name"]: a for a in self.problem("bins.json")["KernelSpecification"]["Arguments"]}
+        self.assertEqual([arguments[name]["Size"][:7] for name in ("hist", "loops", "checked", "some")], ["256", "256", "N_BINS", "TODO nu"])
+        self.assertEqual(arguments["loops"]["FillValue"], 100)  # no index: only its own is one
+        self.assertRegex(arguments["data"]["FillValue"], "^TODO the largest element")
+
     def test_elements_that_are_an_index_are_asked_for(self):
         self.write("csr.cl", """kernel void csr(global const int *start, global const int *column, global const int *value,
                   global const int *x, global const int *count, global int *y, const int n) {
@@ -464,6 +487,11 @@ kernel void hist(global const uchar *data, global uint *bins, global const float
         self.write("my.cl", SCALE)
         said = self.clatune("init", "my.cl", "--define", "T=unsigned int", expect=2).stderr
         self.assertIn("'#ifndef T', '#define T unsigned int' and '#endif'", said)
+        self.write("words.cl", "#ifndef T\n#define T unsigned int\n#endif\nkernel void f(global T *a, const int n) {\n"
+                   "  if (get_global_id(0) < n) a[get_global_id(0)] = 1;\n}\n")
+        self.init("words.cl")  # as the message advises
+        self.write("words.json", json.dumps({k: v for k, v in self.problem("words.json").items() if k != "Reference"}))
+        self.clatune("verify", "words.json", "--device", "pocl")
 
     def test_what_a_person_must_know_is_marked(self):
         self.write("t.cl", GROUPS)

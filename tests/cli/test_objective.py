@@ -191,6 +191,9 @@ class Front(ObjectiveTest):
         self.assertEqual(len(confirmed), 16)
         self.assertEqual((self.members(confirmed)[0], self.members(confirmed)[-1]), ((17, 9), (0, 9)))
         self.assertTrue(all(len(m["runs_s"]) == 7 for m in confirmed))
+        plan = self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--dry-run", "--objective", "time,maximise rate,waste")
+        self.assertRegex(plan.stdout, "objective +minimise time, maximise rate, minimise waste\n")
+        self.assertEqual(plan.stderr, "clatune: note: the objective 'rate' says the same as 'time': both depend on the time alone\n")
         # What is slow is not abandoned, and one objective knows of no front.
         self.assertEqual((again["evaluations"]["abandoned"], self.tuned()["front"]), (0, []))
         text = self.clatune("tune", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "--objective", "time,waste").stdout
@@ -222,7 +225,8 @@ class Front(ObjectiveTest):
         self.assertEqual((found["tier"], found["configuration"]), ("exact", {"a": 0, "b": 9}))
 
     def test_mistakes(self):
-        for objective, said in (("time,", "no objective ''"), ("time,time", "the objective 'time' is listed twice"),
+        for objective, said in (("time,", "missing before or after a comma"), ("time,Waste", "'Waste'; did you mean 'waste'?\n"),
+                                ("time waste", "no objective 'time waste': cannot read"), ("time,time", "the objective 'time' is listed twice"),
                                 ("time,wast", "did you mean 'waste'"), ("time,energy,rate,waste,minimise a", "'minimise a' is one too many")):
             run = self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--objective", objective, expect=2)
             self.assertIn(said, run.stderr)

@@ -69,6 +69,12 @@ class Model(RecordTest):
         (self.folder / "copy.model").write_bytes(whole[:len(whole) // 2])
         self.assertIn("copy.model", self.clatune("predict", "copy.json", "--model", "copy.model", expect=1).stderr)
 
+    def test_a_sweep_of_too_many_is_refused(self):
+        order = '{"Name": "o", "Type": "permutation", "Values": [%s]}, ' % ", ".join(f'"i{i}"' for i in range(24))
+        self.edit("copy.json", '"TuningParameters": [', '"TuningParameters": [' + order)
+        run = self.clatune("predict", *COPY, "--sweep", expect=2)
+        self.assertIn("more than 2^63 configurations are valid, too many to predict each; leave out --sweep", run.stderr)
+
     def test_training_on_nothing_is_an_error_that_says_so(self):
         self.assertIn("clatune sample", self.clatune("train", *COPY, "-o", "x", expect=1).stderr)
 

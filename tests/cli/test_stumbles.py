@@ -257,7 +257,7 @@ class Events(SimulatedTest):
 
         def begin(*arguments):
             process = subprocess.Popen([CLATUNE, "report", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "-o", "page.html",
-                                        *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
+                                        *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             self.addCleanup(process.communicate)
             self.addCleanup(process.kill)
             return process
@@ -267,8 +267,12 @@ class Events(SimulatedTest):
         self.assertEqual((shown()["follow"]["tunings"], shown()["tunings"]), ([], []))  # there is neither a store nor an event
         self.assertIn('<meta http-equiv="refresh" content="2">', page.read_text())
         self.clatune("tune", "copy.json", "--device", "Simulated", "--searcher", "exhaustive", "--store", "s.sqlite", "--events", "events")
-        self.assertEqual(follows.communicate(timeout=100), ("page.html: report of 1 tuning\n", None))
+        said = "clatune: note: 'events' does not exist yet; waiting for a command with '--events events' (Ctrl-C ends)\n"
+        self.assertEqual(follows.communicate(timeout=100), ("page.html: report of 1 tuning\n", said))
         self.assertEqual(follows.returncode, 0)
+        follows = begin("--follow", "events")
+        said = "clatune: note: what 'events' tells of has ended already; 'page.html' is written once\n"
+        self.assertEqual(follows.communicate(timeout=100), ("page.html: report of 1 tuning\n", said))
         self.assertNotIn("refresh", page.read_text())
         now = shown()["follow"]["tunings"][0]
         total, failed = now["evaluations"], now["failed"]
@@ -291,6 +295,8 @@ class Events(SimulatedTest):
         follows.terminate()
         self.assertEqual(follows.wait(100), 143)
         self.assertNotIn("refresh", page.read_text())
+        self.assertIn("cannot read 'page.html/x': Not a directory",
+                      self.clatune("report", "s.sqlite", "--follow", "page.html/x", "-o", "p.html", expect=1).stderr)
         self.assertIn("--follow writes a page", self.clatune("report", "s.sqlite", "--follow", "live", expect=2).stderr)
 
     def test_where_nobody_reads_the_tuning_ends(self):

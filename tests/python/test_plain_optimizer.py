@@ -273,6 +273,9 @@ def test_an_order_is_asked_for_told_and_stored(tmp_path, n_items):
             asked = []
             while (configuration := optimizer.ask()) is not None:
                 asked.append(order.order("order", configuration))
+                assert repr(configuration) == f"<{configuration.text}>"  # nothing is measured
+                with pytest.raises(KeyError, match=r"but order_a, order_1, .*Permutation.order\('order', configuration\)"):
+                    configuration["order"]
                 assert sorted(asked[-1], key=str) == sorted(order.items, key=str)
                 optimizer.tell(configuration, 1 + asked[-1].index("a"))
             with pytest.raises(clatune.Error, match="it violates order_1 not in"):

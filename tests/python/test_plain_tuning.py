@@ -24,6 +24,7 @@ def test_result(scale, synthetic):
     times = [one["time_s"] for one in result.evaluations]
     assert best.time_s == min(times) and result.default["wg"] == 32 and result.speedup == pytest.approx(times[0] / min(times))
     assert best.text in str(result) and best.text in repr(result) and result.device == "Simulated"
+    assert best.text in repr(best) and repr(best).endswith("s>")
 
 
 def test_frame(scale, synthetic):
@@ -201,6 +202,9 @@ def test_another_objective(scale, synthetic):
     metric = {"Metrics": [{"Name": "rate", "Expression": "n / time_s", "Unit": "1/s", "Goal": "Maximise"}]}
     result = clatune.tune(scale(more=metric), budget=4, no_store=True, objective="rate", **synthetic)
     assert result.to_frame().rate.max() == pytest.approx(result.json["objective"]["value"]) and "objective    maximise rate: " in str(result)
+    assert f": rate: {result.json['objective']['value']:.5g} 1/s>" in repr(result.best)
+    front = clatune.tune(scale(more=metric), budget=4, no_store=True, objective=("time", "maximise rate * wg"), **synthetic).front
+    assert all(one.json["summary"] in repr(one) for one in front)
 
 
 def test_what_a_listener_raises_ends_the_tuning(scale, synthetic):

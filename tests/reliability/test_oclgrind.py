@@ -118,6 +118,7 @@ int twice(const clt_module_call *call) {
         self.edit("race.cl", "kernel void", "#if !defined(__pocl__) && !defined(POCL_DEVICE_ADDRESS_BITS)\n#warning nothing\nint before = nothing;\n#endif\nkernel void")
         said = self.clatune(*run, "--oclgrind", "yes", expect=3).stderr
         self.assertRegex(said, r"Oclgrind cannot run it \(does not compile\): .*:4:\d+: error: .*\n\Z")
+        self.assertRegex(self.clatune(*run).stdout, r"\nraces +not checked: (Oclgrind cannot run it \(does|it takes too long)")
 
 
 if shutil.which("oclgrind") is None:

@@ -483,8 +483,8 @@ static void conditions_on_large_orders_are_refused(void **state) {
   clt_space_builder *builder = orders(1, 65);
   assert_int_equal(clt_space_builder_constraint(builder, "p0_0 < p0_1", CLT_CONDITION, NULL, NULL), 0);
   assert_int_equal(clt_space_new(&space, builder, &error), CLT_E_RANGE);
-  assert_non_null(strstr(error.message, "'p0_9', "));
-  assert_non_null(strstr(error.message, "do not fit into memory; list fewer values, or drop conditions and let what"));
+  assert_non_null(strstr(error.message, "'p0_2', 'p0_3', 'p0_4', 'p0_5' and 61 more that satisfy 'p0_0 < p0_1' do not fit"));
+  assert_non_null(strstr(error.message, "memory; list fewer values, as a permutation with conditions rarely fits beyond 20 items, or drop"));
   clt_space_builder_free(builder);
 }
 
@@ -586,7 +586,7 @@ static void only_valid_configurations_count(void **state) {
   assert_int_equal(clt_space_builder_constraint(builder, condition, CLT_CONDITION, NULL, NULL), 0);
   free(condition);
   assert_int_equal(clt_space_new(&space, builder, &error), CLT_E_RANGE);
-  assert_non_null(strstr(error.message, "that satisfy the conditions exceed 2^63"));
+  assert_non_null(strstr(error.message, "'p0', 'p1', 'p2', 'p3' and 28 more that satisfy 'p0 + p1"));
   clt_space_builder_free(builder);
 }
 
