@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/reader.h"

@@ -1,6 +1,5 @@
 /* The checks of a configuration: in answers, and as text. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"

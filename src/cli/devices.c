@@ -1,7 +1,5 @@
-#include <clatune/sys/evaluator.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"

@@ -84,15 +84,6 @@ json_t *cli_json_config_text(const clt_space *space, clt_config config) {
   return out;
 }
 
-json_t *cli_json_sizes(const clt_instance *instance) {
-  json_t *out = json_object();
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
-    clt_size size = clt_instance_size(instance, i);
-    json_object_set_new(out, size.name, json_integer(size.value));
-  }
-  return out;
-}
-
 json_t *cli_json_device(const clt_device_info *device) {
   json_t *out = device ? clt_device_json(device) : NULL;
   return out ? out : json_null();
@@ -129,7 +120,7 @@ json_t *cli_json_session(const clt_instance *instance, const clt_device_info *de
                          const clt_objective *objective) {
   const clt_space *space = clt_instance_space(instance);
   return json_pack("{s:s, s:o, s:o, s:s, s:I, s:o, s:{s:I, s:I}}", "problem",
-                   clt_problem_name(clt_instance_problem(instance)), "sizes", cli_json_sizes(instance), "device",
+                   clt_problem_name(clt_instance_problem(instance)), "sizes", clt_json_sizes(instance), "device",
                    cli_json_device(device), "searcher", settings->searcher, "seed", (json_int_t)settings->seed,
                    "objective", clt_json_objective(objective), "space", "cartesian",
                    (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space));

@@ -27,9 +27,8 @@ void cli_add_json(clt_text *out, json_t *json, int indent);
 
 json_t *cli_json_configuration_text(const clt_instance *instance, const char *text); /* from "a=1 b=2"; null: invalid */
 json_t *cli_json_config_text(const clt_space *space, clt_config config);             /* "a=1 b=2" */
-json_t *cli_json_sizes(const clt_instance *instance);
-json_t *cli_json_device(const clt_device_info *device); /* nullable: null */
-json_t *cli_json_places(const cli_subject *subject);    /* of its devices: ["0:0", "0:1"] */
+json_t *cli_json_device(const clt_device_info *device);                              /* nullable: null */
+json_t *cli_json_places(const cli_subject *subject); /* of its devices: ["0:0", "0:1"] */
 
 /* The problem's figure of quality as {"name", "unit", "value"}: null if it has none; the value is null if not known. */
 json_t *cli_json_quality(const clt_problem *problem, double value);

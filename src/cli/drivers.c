@@ -9,7 +9,6 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "cli/cli.h"
 
 #define VENDORS "OCL_ICD_VENDORS"

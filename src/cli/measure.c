@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/tuning.h"
-#include "measurement/statistics.h"
 #include "problem/guidance.h"
 #include "session/session.h"
 
@@ -126,7 +125,7 @@ static int run_measure(const cli_arguments *arguments) {
   if (both && !cli_add_other_cache(of, arguments, &subject, configs, n, &settings)) return 128 + *cli_signals_flag();
   rc = cli_answer(arguments,
                   json_pack("{s:s, s:o, s:o, s:o, s:o}", "problem", clt_problem_name(subject.problem), "sizes",
-                            cli_json_sizes(instance), "device", cli_json_device(subject.device), "objective",
+                            clt_json_sizes(instance), "device", cli_json_device(subject.device), "objective",
                             clt_json_objective(objective), "measurements", list),
                   &answer_layout);
   for (size_t i = 0; i < n; i++) clt_measurement_release(&measured[i]);

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "base/spawn.h"
 #include "base/text.h"
 #include "cli/command.h"

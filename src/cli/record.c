@@ -1,10 +1,7 @@
 /* clatune sample, record and convert: measurements without a search, and files of results. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
 #include "base/reader.h"
 #include "cli/tuning.h"
 #include "format/recording.h"

@@ -20,11 +20,8 @@ static json_t *space_json(const cli_subject *subject, const char *path) {
   }
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
     const clt_parameter *parameter = clt_space_parameter(space, i);
-    json_t *values = json_array();
     combinations *= (double)parameter->n_values;
-    for (size_t v = 0; v < parameter->n_values; v++)
-      json_array_append_new(values, clt_json_value(parameter->values[v]));
-    json_array_append_new(parameters, json_pack("{s:s, s:o}", "name", parameter->name, "values", values));
+    json_array_append_new(parameters, clt_json_parameter(parameter));
   }
   json_t *share = clt_space_has_too_many(space) ? json_null() : json_real((double)valid / combinations);
   if (valid == 0) {
@@ -36,7 +33,7 @@ static json_t *space_json(const cli_subject *subject, const char *path) {
                    (json_int_t)cartesian, "valid", (json_int_t)valid, "valid_share", share, "none_valid", none_valid,
                    "aliases", aliases, "canonical", canonical, "aliases_not_counted", uncounted, "groups",
                    (json_int_t)clt_space_n_groups(space), "build_s", clt_json_real(clt_space_build_s(space)), "sizes",
-                   cli_json_sizes(subject->instance), "device",
+                   clt_json_sizes(subject->instance), "device",
                    clt_json_text(subject->device ? subject->device->name : NULL), "parameters", parameters);
 }
 

@@ -12,7 +12,6 @@
 #include "device/device.h"
 #include "format/recording.h"
 #include "lookup/lookup.h"
-#include "problem/guidance.h"
 #include "space/space.h"
 #include "store/agents.h"
 #include "store/pq.h"
@@ -62,7 +61,7 @@ static int run_list(const cli_arguments *arguments) {
 }
 
 static int add_result(void *user, const clt_instance *instance, const clt_lookup_result *found) {
-  json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "sizes", cli_json_sizes(instance), "sizes_text",
+  json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "sizes", clt_json_sizes(instance), "sizes_text",
                            clt_json_text(found->sizes), "device", clt_json_text(found->device), "driver",
                            clt_json_text(clt_instance_device(instance)->driver_version), "configuration",
                            cli_json_configuration_text(instance, found->configuration), "text",

@@ -1,12 +1,9 @@
 /* `clatune tune`: its answer as a document, and the text drawn from it. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/tuning.h"
-#include "measurement/statistics.h"
-#include "problem/command.h"
 #include "problem/guidance.h"
 #include "session/race.h"
 #include "session/session.h"

@@ -6,12 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "device/nvml.h"
 
 typedef struct zone {

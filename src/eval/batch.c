@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "eval/command.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/memory.h"
 #include "device/device.h"
 
 #define MOST_DEVICES 256

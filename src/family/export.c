@@ -6,7 +6,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "family/train.h"
 
 /* --- the file --- */

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "eval/evaluators.h"

@@ -2,7 +2,6 @@
  * devices. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "family/report.h"

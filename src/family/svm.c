@@ -2,10 +2,8 @@
  * machine with radial basis functions that names the best arm. libsvm fits it; choosing needs no libsvm. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
-#include "base/memory.h"
 #include "family/train.h"
 
 #ifdef CLT_HAVE_SVM

@@ -1,7 +1,6 @@
 /* The table of inputs x arms, from the measurements of a store. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"

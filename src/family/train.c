@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "family/train.h"
 #include "model/rows.h"

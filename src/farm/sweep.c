@@ -166,7 +166,7 @@ json_t *farm_sweep_line(const farm_sweep_tuning *t, const clt_device_info *devic
   json_t *options = best ? clt_json_options(t->instance, best->config) : json_null();
   json_t *line = json_pack(
       "{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o}", "tuning", t->key, "device", device->name, "driver",
-      device->driver_version, "problem", clt_problem_name(t->cell->problem), "sizes", cli_json_sizes(t->instance),
+      device->driver_version, "problem", clt_problem_name(t->cell->problem), "sizes", clt_json_sizes(t->instance),
       "searcher", t->cell->by->label, "budget", (json_int_t)t->cell->budget, "seed", (json_int_t)t->cell->seed,
       "best_s", clt_json_real(best ? best->time_s : NAN), "configuration", configuration, "options", options);
   if (isfinite(value))

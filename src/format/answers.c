@@ -9,7 +9,22 @@
 json_t *clt_json_configuration(const clt_space *space, clt_config config) {
   json_t *out = json_object();
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
-    json_object_set_new(out, clt_space_parameter(space, i)->name, clt_json_value(clt_space_value(space, config, i)));
+    clt_json_set(&out, clt_space_parameter(space, i)->name, clt_json_value(clt_space_value(space, config, i)));
+  return out;
+}
+
+json_t *clt_json_parameter(const clt_parameter *parameter) {
+  json_t *values = json_array();
+  for (size_t i = 0; i < parameter->n_values; i++) clt_json_append(&values, clt_json_value(parameter->values[i]));
+  return json_pack("{s:s, s:o}", "name", parameter->name, "values", values);
+}
+
+json_t *clt_json_sizes(const clt_instance *instance) {
+  json_t *out = json_object();
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
+    const clt_size size = clt_instance_size(instance, i);
+    clt_json_set(&out, size.name, json_integer(size.value));
+  }
   return out;
 }
 

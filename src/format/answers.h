@@ -1,4 +1,4 @@
-/* format/answers.h - common parts of answers in JSON. New references. */
+/* format/answers.h - common parts of answers in JSON. New references; NULL: out of memory. */
 #ifndef CLT_FORMAT_ANSWERS_H
 #define CLT_FORMAT_ANSWERS_H
 
@@ -7,6 +7,8 @@
 #include "measurement/objective.h"
 
 json_t *clt_json_configuration(const clt_space *space, clt_config config);
+json_t *clt_json_parameter(const clt_parameter *parameter); /* {"name", "values"} */
+json_t *clt_json_sizes(const clt_instance *instance);
 json_t *clt_json_options(const clt_instance *instance,
                          clt_config config); /* build options; null: an expression fails */
 json_t *clt_json_launches(const clt_launch_sizes *launches, size_t n);

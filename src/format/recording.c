@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/reader.h"

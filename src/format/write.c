@@ -9,9 +9,9 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
+#include "format/answers.h"
 #include "format/recording.h"
 #include "measurement/objective.h"
 #include "problem/instance.h"
@@ -107,12 +107,6 @@ static int end_file(writer *w) {
 }
 
 /* --- common to both --- */
-
-static void set_configuration(const writer *w, json_t **object, clt_config config) {
-  for (size_t i = 0; i < clt_space_n_parameters(w->from.space); i++)
-    clt_json_set(object, clt_space_parameter(w->from.space, i)->name,
-                 clt_json_value(clt_space_value(w->from.space, config, i)));
-}
 
 static json_t *runs_json(const clt_measurement *m) {
   json_t *runs = json_array();
@@ -242,8 +236,7 @@ static json_t *measurements_json(const writer *w, const clt_measurement *m, doub
 static void put_result(writer *w, const clt_measurement *m, const clt_measurement *as_time) {
   const clt_objective *objective = w->from.objective;
   const clt_phases *phases = &m->phases;
-  json_t *object = json_object(), *configuration = json_object(), *times = json_object();
-  set_configuration(w, &configuration, m->config);
+  json_t *object = json_object(), *times = json_object();
   set_phase(w, &times, "compilation", phases->build_s);
   set_phase(w, &times, "compilation_time", phases->build_s);
   set_phase(w, &times, "benchmark", phases->runs_s);
@@ -251,7 +244,7 @@ static void put_result(writer *w, const clt_measurement *m, const clt_measuremen
   set_phase(w, &times, "framework", phases->first_launch_s + phases->wait_s);
   clt_json_set(&times, "search_algorithm", json_integer(0));
   clt_json_set(&times, "runtimes", runs_json(as_time));
-  clt_json_set(&object, "configuration", configuration);
+  clt_json_set(&object, "configuration", clt_json_configuration(w->from.space, m->config));
   clt_json_set(&object, "times", times);
   clt_json_set(&object, "invalidity", json_string(clt_invalidity_name(clt_reason_invalidity(m->reason))));
   clt_json_set(&object, "correctness", json_integer(clt_measurement_correct(m)));
@@ -344,10 +337,9 @@ static void put_entry(writer *w, const clt_measurement *m, const clt_measurement
                      m->figure);
     return;
   }
-  json_t *entry = json_object();
+  json_t *entry = clt_json_configuration(w->from.space, m->config);
   clt_text key = {0};
   add_key(&key, w, m->config);
-  set_configuration(w, &entry, m->config);
   if (word || isfinite(as_time->time_s))
     clt_json_set(&entry, "time", word ? json_string(word) : json_real(as_time->time_s * MS_PER_S));
   const double judged = w->from.recording && w->from.recording->by_energy ? m->energy_J : m->figure;

@@ -10,7 +10,6 @@
 #include "problem/data.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
-#include "space/expr.h"
 #include "space/space.h"
 #include "store/best.h"
 #include "store/store.h"

@@ -5,7 +5,6 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "measurement/statistics.h"
 
 #define MAX_LOG_BYTES 16384

@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "model/model.h"
 #include "model/network.h"
 

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "format/answers.h"
 #include "model/model.h"
 
 #define MAGIC "clatune-model 1 "
@@ -22,17 +23,10 @@ _Static_assert(sizeof MAGIC - 1 + 16 + 1 + 14 + 1 == HEADER_BYTES, "the header's
 
 /* --- saving --- */
 
-/* {"name": ..., "values": [...]}; NULL when out of memory. */
-static json_t *parameter_json(const clt_parameter *p) {
-  json_t *values = json_array();
-  for (size_t v = 0; v < p->n_values; v++) clt_json_append(&values, clt_json_value(p->values[v]));
-  return json_pack("{s:s, s:o}", "name", p->name, "values", values);
-}
-
 static json_t *parameters_json(const clt_space *space) {
   json_t *array = json_array();
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
-    clt_json_append(&array, parameter_json(clt_space_parameter(space, i)));
+    clt_json_append(&array, clt_json_parameter(clt_space_parameter(space, i)));
   return array;
 }
 
@@ -80,7 +74,7 @@ static int check_parameters(const json_t *array, const clt_space *space, clt_err
                     n);
   for (size_t i = 0; i < n; i++) {
     const clt_parameter *p = clt_space_parameter(space, i);
-    json_t *ours = parameter_json(p);
+    json_t *ours = clt_json_parameter(p);
     bool same = json_equal(ours, json_array_get(array, i));
     json_decref(ours);
     if (ours == NULL) return clt_fail_memory(error);

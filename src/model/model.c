@@ -2,7 +2,6 @@
 #include <clatune/rng.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"

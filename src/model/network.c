@@ -4,11 +4,9 @@
 #include <fann.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/memory.h"
 
 /* --- rows --- */
 

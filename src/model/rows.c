@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "format/answers.h"
 #include "model/model.h"
 
 #define FEWEST_SIZES 5 /* from which on whole sizes are left out */
@@ -204,14 +205,7 @@ int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const jso
 
 json_t *clt_sizes_save(const clt_rows *rows) {
   json_t *all = json_array();
-  for (size_t k = 0; k < rows->n_instances; k++) {
-    json_t *sizes = json_object();
-    for (size_t i = 0; i < clt_instance_n_sizes(rows->instances[k]); i++) {
-      clt_size size = clt_instance_size(rows->instances[k], i);
-      clt_json_set(&sizes, size.name, json_integer((json_int_t)size.value));
-    }
-    clt_json_append(&all, sizes);
-  }
+  for (size_t k = 0; k < rows->n_instances; k++) clt_json_append(&all, clt_json_sizes(rows->instances[k]));
   if (all == NULL || rows->n_instances > 1) return all;
   json_t *out = rows->n_instances ? json_incref(json_array_get(all, 0)) : json_null();
   json_decref(all);

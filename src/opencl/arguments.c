@@ -7,7 +7,6 @@
 #include <utlist.h>
 
 #include "base/fail.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "opencl/internal.h"
 

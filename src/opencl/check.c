@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/memory.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "opencl/internal.h"

@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "opencl/internal.h"
 
 /* Vendor queries, defined here because older headers lack them. */

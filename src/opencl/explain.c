@@ -1,7 +1,6 @@
 /* Why a program does not build, where the compiler's own words do not say it. */
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "opencl/internal.h"

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "device/device.h"
 #include "opencl/internal.h"
 
 /* --- clocks --- */

@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "problem/content.h"
 #include "problem/instance.h"
 

@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/spawn.h"
 #include "problem/command.h"

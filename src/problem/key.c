@@ -6,7 +6,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "device/device.h"
 #include "problem/command.h"
 
 #define ALWAYS_HASHED ((size_t)1 << 30) /* of a data file; takes less than a second */

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "problem/instance.h"
 #include "problem/load.h"
 #include "space/expr.h"
 

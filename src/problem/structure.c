@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "device/device.h"
 #include "problem/instance.h"

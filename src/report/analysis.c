@@ -133,9 +133,7 @@ static json_t *model_json(const clt_model *model, const clt_tuning *t, const clt
     if (taken++ % stride) continue;
     json_array_append_new(measured, clt_json_real(clt_tuning_value(t, exp(rows->log_cost[i]))));
     json_array_append_new(predicted, clt_json_real(clt_tuning_value(t, exp(rows->log_cost[i] + residual))));
-    char *text = clt_config_string(t->space, rows->configs[i]);
-    json_array_append_new(texts, clt_report_string(text ? text : "?"));
-    free(text);
+    json_array_append_new(texts, clt_report_config(t->space, rows->configs[i]));
   }
   clt_model_accuracy_get(&accuracy, model);
   return json_pack("{s:b, s:I, s:I, s:I, s:o, s:o, s:o, s:{s:o, s:o, s:o}}", "useless", clt_model_useless(&accuracy),

@@ -52,13 +52,6 @@ static json_t *value_json(clt_value value) {
 
 static json_t *cost_json(const document_draft *d, double cost) { return clt_json_real(clt_tuning_value(d->t, cost)); }
 
-static json_t *config_json(const document_draft *d, clt_config config) {
-  char *text = clt_config_string(d->t->space, config);
-  json_t *json = text ? clt_report_string(text) : NULL;
-  free(text);
-  return json;
-}
-
 /* The figures computed of a row in addition to the objective; not the wall time of a program that reports a figure. */
 static json_t *metrics_json(document_draft *d, const clt_report_row *row, bool as_finalist) {
   const clt_objective *o = d->t->objective;
@@ -96,8 +89,8 @@ static json_t *row_json(document_draft *d, size_t index) {
                    "spread", clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value",
                    value, "finalist_interval", clt_json_real(error), "finalist_confidence", clt_json_real(confidence),
                    "finalist_low", clt_json_real(low), "finalist_high", clt_json_real(high), "configuration",
-                   configuration, "text", config_json(d, row->config), "metrics", metrics_json(d, row, false), "state",
-                   clt_json_state(&row->state, share));
+                   configuration, "text", clt_report_config(d->t->space, row->config), "metrics",
+                   metrics_json(d, row, false), "state", clt_json_state(&row->state, share));
 }
 
 /* --- effects of parameters --- */
@@ -156,7 +149,7 @@ static json_t *parameter_json(document_draft *d, const factor *f) {
                              v == f->best, "of_default", v == f->standard);
     for (size_t i = 0; i < 4; i++) clt_json_set(&json, names[is_time][i], cost_json(d, costs[i]));
     if (is_shown && isfinite(e->least))
-      clt_json_set(&json, "text", config_json(d, d->t->rows.items[e->best_row].config));
+      clt_json_set(&json, "text", clt_report_config(d->t->space, d->t->rows.items[e->best_row].config));
     clt_json_append(&values, json);
   }
   return json_pack("{s:s, s:o, s:o}", "name", f->parameter->name, "importance", clt_json_real(f->importance), "values",
@@ -272,7 +265,7 @@ static void put_progress(document_draft *d, json_t **json) {
       clt_json_append(&evaluation, json_integer((json_int_t)i + 1));
       clt_json_append(&seconds, clt_json_real(spent_s));
       clt_json_append(&value, cost_json(d, row->cost));
-      clt_json_append(&text, config_json(d, row->config));
+      clt_json_append(&text, clt_report_config(d->t->space, row->config));
     }
     if (!(row->cost < best)) continue;
     best = row->cost;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "measurement/statistics.h"
 
 #define MOST_PATH 80

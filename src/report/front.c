@@ -35,9 +35,7 @@ json_t *clt_report_front(const clt_tuning *t) {
     const clt_report_row *row = &rows->items[front[i].index];
     const clt_measurement m = clt_row_measurement(row, false);
     json_t *member = clt_json_values(o, &m);
-    char *text = clt_config_string(t->space, row->config);
-    clt_json_set(&member, "text", text ? clt_report_string(text) : NULL);
-    free(text);
+    clt_json_set(&member, "text", clt_report_config(t->space, row->config));
     clt_json_append(&members, member);
   }
   free(costs);

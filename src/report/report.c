@@ -27,6 +27,13 @@ json_t *clt_report_string(const char *text) {
   return json;
 }
 
+json_t *clt_report_config(const clt_space *space, clt_config config) {
+  char *text = clt_config_string(space, config);
+  json_t *json = text ? clt_report_string(text) : NULL;
+  free(text);
+  return json;
+}
+
 /* --- the rows of a tuning --- */
 
 static int add_row(clt_report_rows *rows, const clt_objective *objective, const clt_measurement *m) {

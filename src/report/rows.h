@@ -93,6 +93,7 @@ json_t *clt_report_front(const clt_tuning *tuning);
 
 /* document.c: text as text. Bytes that are no UTF-8 and control characters become "?". */
 json_t *clt_report_string(const char *text);
+json_t *clt_report_config(const clt_space *space, clt_config config); /* "a=1 b=2" */
 /* The tuning's part of the document. */
 int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
 

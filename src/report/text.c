@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/draw.h"

@@ -7,8 +7,6 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
-#include "base/json.h"
-#include "base/memory.h"
 #include "device/device.h"
 #include "format/answers.h"
 #include "format/recording.h"

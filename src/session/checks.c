@@ -1,7 +1,6 @@
 /* Runs the check plan of a prospective winner (docs/explanation/trust.md). */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"

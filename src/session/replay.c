@@ -10,7 +10,6 @@
 #include "format/recording.h"
 #include "measurement/objective.h"
 #include "measurement/statistics.h"
-#include "session/session.h"
 
 struct run {
   double *fractions;   /* [evaluation] */

@@ -5,9 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/plugin.h"
 #include "problem/guidance.h"
-#include "problem/plan.h"
 #include "session/session.h"
 
 #define RUN_LIMIT_S "1.5" /* of a run in the check plan, whose sizes are chosen for short runs */

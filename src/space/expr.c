@@ -8,7 +8,6 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/reader.h"
-#include "base/text.h"
 #include "space/code.h"
 
 #define FEW 256 /* nodes whose results fit on the stack */

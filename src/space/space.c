@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/json.h"
-#include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "space/parts.h"

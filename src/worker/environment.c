@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "worker/process.h"
 

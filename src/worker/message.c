@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
+#include "format/answers.h"
 #include "measurement/statistics.h"
 #include "problem/guidance.h"
 #include "space/space.h"
@@ -389,14 +390,10 @@ int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_er
   if (rc) return rc;
   char *absolute = realpath(path, NULL);
   if (absolute == NULL) return clt_fail_errno(error, CLT_E_IO, "find", path);
-  json_t *sizes = json_object();
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
-    clt_size size = clt_instance_size(instance, i);
-    clt_json_set(&sizes, size.name, json_integer(size.value));
-  }
-  json_t *request = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:b}", "request", "open", "problem",
-                              clt_json_text(absolute), "sizes", sizes, "device", clt_device_json(device), "key", key,
-                              "space", space, "cold", clt_problem_guidance(clt_instance_problem(instance))->cold_cache);
+  json_t *request =
+      json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:b}", "request", "open", "problem", clt_json_text(absolute), "sizes",
+                clt_json_sizes(instance), "device", clt_device_json(device), "key", key, "space", space, "cold",
+                clt_problem_guidance(clt_instance_problem(instance))->cold_cache);
   free(absolute);
   if (request == NULL) return clt_fail_memory(error);
   *out = request;

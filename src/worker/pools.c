@@ -5,7 +5,6 @@
 #include "worker/pools.h"
 
 #include <math.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 

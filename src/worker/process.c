@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/spawn.h"
 #include "base/text.h"
 #include "worker/worker_place.h" /* made by meson: CLATUNE_LIBEXECDIR */

@@ -8,11 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "layer/programs/application.h"
 

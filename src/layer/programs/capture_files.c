@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "layer/programs/capture_problem.h"
 

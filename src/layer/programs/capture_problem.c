@@ -1,7 +1,6 @@
 /* The problem file of a captured kernel: arguments and data are those of the application; the tuning parameters are the
  * macros that `clatune init` would find, and the work-group's size. */
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "layer/programs/capture_problem.h"
 #include "problem/plan.h"

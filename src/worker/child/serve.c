@@ -10,9 +10,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "opencl/executor.h"
-#include "problem/guidance.h"
 #include "worker/child/child.h"
 #include "worker/message.h"
 
