@@ -196,7 +196,8 @@ static void open_farm(farm_agent *f) {
   why = (clt_error){0};
   do {
     if (rc == CLT_E_AGAIN && !f->said_away && why.message[0])
-      fprintf(stderr, clt_pq_is_held(f->pq) ? "clatune: %s; waiting until it is free\n" : "clatune: %s; retrying for %d s\n",
+      fprintf(stderr,
+              clt_pq_is_held(f->pq) ? "clatune: %s; waiting until it is free\n" : "clatune: %s; retrying for %d s\n",
               why.message, CLT_PQ_PATIENCE_S);
     f->said_away = rc == CLT_E_AGAIN;
     why = (clt_error){0};

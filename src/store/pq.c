@@ -153,9 +153,12 @@ static int fail_to_connect(clt_pq *pq, clt_error *error) {
 
 /* Who holds locks in the store, the oldest transaction first: others cannot see when it began. */
 static const char holders[] =
-    "SELECT string_agg(concat('''', usename, ''' (process ', pid, ': ', tables, ')'), ', ') FROM (SELECT a.usename, a.pid,"
-    " string_agg(DISTINCT c.relname, ', ') AS tables FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid=l.pid LEFT JOIN"
-    " pg_class AS c ON c.oid=l.relation AND c.relkind='r' AND c.relnamespace=to_regnamespace('clatune') WHERE l.granted AND"
+    "SELECT string_agg(concat('''', usename, ''' (process ', pid, ': ', tables, ')'), ', ') FROM (SELECT a.usename, "
+    "a.pid,"
+    " string_agg(DISTINCT c.relname, ', ') AS tables FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid=l.pid LEFT "
+    "JOIN"
+    " pg_class AS c ON c.oid=l.relation AND c.relkind='r' AND c.relnamespace=to_regnamespace('clatune') WHERE "
+    "l.granted AND"
     " a.datname=current_database() AND a.pid<>pg_backend_pid() GROUP BY 1, 2 HAVING count(c.oid) > 0"
     " ORDER BY max(age(l.transactionid)) DESC NULLS LAST LIMIT 3) AS o";
 

@@ -52,8 +52,8 @@ typedef enum clt_pq_schema {
 int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patience_s, clt_error *error);
 void clt_pq_free(clt_pq *pq); /* NULL does nothing */
 
-/* What others hold, locks or all connections, is waited for beyond patience_s if a program says so here, once: it gets the
- * reason, or NULL when it was told already, and returns whether to go on waiting. */
+/* What others hold, locks or all connections, is waited for beyond patience_s if a program says so here, once: it gets
+ * the reason, or NULL when it was told already, and returns whether to go on waiting. */
 typedef bool (*clt_pq_wait_fn)(const char *why);
 void clt_pq_on_wait(clt_pq_wait_fn wait);
 

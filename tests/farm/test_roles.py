@@ -408,6 +408,29 @@ class Roles(FarmTest):
         self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
         self.assertEqual([key["problem"] for key in self.clatune_json("store", "list", "--store", looker)], ["copy"])
 
+    def test_who_describes_devices_and_sessions_is_heard_about_nothing_of_others(self):
+        """mallory's description of the agents' device has another driver, a limit or another name; that of their search comes first."""
+        self.finish_farm(1)
+        (self.folder / "icd" / "simulated.icd").unlink()  # no device here
+        looker = self.url_of("looker")
+        lookup = ("lookup", "copy.json", "--store", looker, "--device")
+        before = self.clatune_json(*lookup, "Simulated")
+        self.assertEqual(before["tier"], "exact")
+        true = json.loads(self.value("select description from clatune.described where description <> '' limit 1"))
+        for change in ({"driver_version": "evil"}, {"max_work_group_size": 1}, {"name": "Invented"}):
+            self.assertIn(list(change)[0], true)
+            self.attack(f"""select clatune.describe(md5('x'), d.key, d.driver, 'x', '', '', '', $t${json.dumps({**true, **change})}$t$, '') from clatune.device d;
+                select clatune.deliver(json_agg(json_build_object('place', 0, 'problem', md5('x'), 'device', key, 'driver', driver, 'origin', 'm', 'number', 1,
+                'kind', 'search', 'configuration', 'a=1', 'reason', 'none', 'time_s', 1, 'clock', 'device', 'created_s', 0, 'confirmed', 1, 'comparison', 0)),
+                'evil:1:000000') from clatune.device""")
+            self.assertEqual(self.clatune_json(*lookup, "Simulated"), before)
+        self.clatune(*lookup, "Invented", expect=3)
+        self.attack("""select clatune.describe(p.hash, d.key, d.driver, 'copy', '', '', '', '', '{"searcher": "forged", "evaluations": 1, "seed": 1}')
+            from clatune.problem p, clatune.device d where p.hash <> md5('x')""")
+        self.server.query("update clatune.described set id = default where login = 'agent'", self.database)
+        [tuning] = self.clatune_json("report", looker, "--problem", "copy")["tunings"]
+        self.assertEqual(tuning["session"]["searcher"], "random")
+
     def test_a_login_makes_so_many_keys_and_no_more(self):
         self.finish_farm(1)
         self.server.query("insert into clatune.problem(hash) select i::text from generate_series(1, 100000) i; insert into clatune.key(problem, device, maker)"
