@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "cli/command.h"
+#include "store/pq.h"
 
 #define TEXT_COLUMN 24
 #define WIDTH 80
@@ -106,6 +107,7 @@ void cli_begin(void) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of a file's size (ulimit -f) fails with a message */
   cli_streams_open();
+  clt_pq_on_wait(cli_wait_for_others);
 }
 
 int cli_finish(int rc) {

@@ -81,6 +81,8 @@ const char *cli_duration(char out[32], double seconds);
 /* From here on, SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one ends the program at once. Without this
  * call they end it as usual. */
 void cli_signals_install(void);
+/* Waits for what others hold in a shared store, until a signal; see clt_pq_on_wait. */
+bool cli_wait_for_others(const char *why);
 const volatile int *cli_signals_flag(void); /* the number of the received signal; 0: none */
 
 /* Asks for an orderly end as that signal does. */

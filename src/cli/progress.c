@@ -147,3 +147,8 @@ void cli_stop(int signal) {
 }
 
 const volatile int *cli_signals_flag(void) { return &received; }
+
+bool cli_wait_for_others(const char *why) {
+  if (why) cli_message(CLI_FAILURE, "%s; waiting until it is free", why);
+  return received == 0;
+}

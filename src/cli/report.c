@@ -94,7 +94,8 @@ static void add_store(clt_report *report, const cli_arguments *a, const char *pa
     last = &d->key;
     clt_error why = {0};
     check_number(report);
-    if (clt_report_add_key(report, store, d, &why) && why.code != CLT_E_NOT_FOUND) /* only attempts, no measurement */
+    if (clt_report_add_key(report, store, d, (size_t)(keys + n - d), &why) &&
+        why.code != CLT_E_NOT_FOUND) /* only attempts, no measurement */
       cli_report(&why);
   }
   if (clt_report_n_tunings(report) == before && !cli_given(a, "follow"))

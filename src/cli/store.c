@@ -409,6 +409,7 @@ static int run_init(const cli_arguments *arguments) {
                          " TO name;  adds measurements\n"
                          "  GRANT " CLT_ROLE_READER
                          " TO name;  reads only\n"
+                         "  ALTER ROLE name CONNECTION LIMIT 20;  leaves connections to others\n"
                          "  GRANT " CLT_ROLE_OWNER " TO name;   may also delete");
 }
 

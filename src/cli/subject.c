@@ -45,32 +45,13 @@ void cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {
 
 #define MOST_DEVICES 1000 /* from a store, which may come from anywhere */
 
-/* Adds the devices that a store describes to the *n in `all`. A later store overrides an earlier one. */
 static void add_stored_devices(clt_device_info all[MOST_DEVICES], size_t *n, const char *path) {
   clt_store *store = NULL;
-  clt_store_description *keys = NULL;
-  size_t n_keys = 0;
   clt_error error = {0};
   int rc = clt_store_open_to_read(&store, NULL, path, &error);
   if (rc == CLT_E_NOT_FOUND) return;
   if (rc) cli_report(&error);
-  cli_check(clt_store_keys(&keys, &n_keys, store, false, &cli_error));
-  for (size_t k = 0; k < n_keys; k++) {
-    clt_device_info device;
-    char key[512], other[512];
-    size_t i = 0;
-    if (clt_device_from_json(&device, keys[k].device_json, NULL)) continue; /* no description */
-    device.platform_index = device.device_index = -1;                       /* its place was on another machine */
-    clt_device_key(key, sizeof key, &device);
-    for (; i < *n; i++) {
-      clt_device_key(other, sizeof other, &all[i]);
-      if (strcmp(key, other) == 0) break;
-    }
-    if (i == MOST_DEVICES) continue;
-    all[i] = device;
-    if (i == *n) ++*n;
-  }
-  clt_store_keys_free(keys, n_keys);
+  cli_check(clt_store_devices(all, n, MOST_DEVICES, store, &cli_error));
   clt_store_free(store);
 }
 
@@ -84,15 +65,15 @@ static void choose_known_device(clt_device_info *out, const cli_arguments *argum
   if (rc == 0) return;
   if (rc == CLT_E_MEMORY || rc == CLT_E_AMBIGUOUS) cli_report(&not_here);
   clt_device_info *all = cli_new(MOST_DEVICES, sizeof *all);
-  /* The user's store last: it takes precedence. */
+  /* The user's store first: it takes precedence. */
   const char *path = cli_text(arguments, "store");
   char **public = NULL;
   size_t n_public = 0;
-  if (path == NULL) cli_check(clt_public_results(&public, &n_public, &cli_error));
-  for (size_t i = 0; i < n_public; free(public[i++])) add_stored_devices(all, &n, public[i]);
-  free(public);
-  if (path == NULL) add_stored_devices(all, &n, clt_catalog_system_path());
   add_stored_devices(all, &n, path);
+  if (path == NULL) add_stored_devices(all, &n, clt_catalog_system_path());
+  if (path == NULL) cli_check(clt_public_results(&public, &n_public, &cli_error));
+  for (size_t i = n_public; i-- > 0; free(public[i])) add_stored_devices(all, &n, public[i]);
+  free(public);
   if (n == 0) cli_report(&not_here);
   rc = clt_device_select(&index, all, n, text, &cli_error);
   if (rc == CLT_E_DEVICE) cli_say(&not_here);

@@ -60,21 +60,18 @@ static int add_device(clt_family_devices *d, const clt_device_info *device, clt_
 
 static int add_described(clt_family_devices *d, const clt_family *f, clt_store *store, const clt_family_place *target,
                          clt_error *error) {
-  clt_store_description *keys = NULL;
+  clt_device_info *described = clt_family_alloc(MOST_DEVICES, sizeof *described);
   size_t n = 0;
-  int rc = clt_store_keys(&keys, &n, store, false, error);
-  for (size_t k = n; rc == CLT_OK && k-- > 0;) { /* the newest description counts */
-    clt_device_info device;
+  int rc = clt_store_devices(described, &n, MOST_DEVICES, store, error);
+  for (size_t k = 0; rc == CLT_OK && k < n; k++) {
+    const clt_family_place place = {store, &described[k]};
     bool known = false;
-    if (clt_device_from_json(&device, keys[k].device_json, NULL)) continue;
-    device.platform_index = device.device_index = -1;
-    for (size_t i = 0; i < d->n && !known; i++) known = same_device(&device, &d->all[i]);
-    if (known || (target && same_device(&device, target->device))) continue;
-    const clt_family_place place = {store, &device};
+    for (size_t i = 0; i < d->n && !known; i++) known = same_device(&described[k], &d->all[i]);
+    if (known || (target && same_device(&described[k], target->device))) continue;
     rc = has_inputs(&known, f, &place, error);
-    if (rc == CLT_OK && known) rc = add_device(d, &device, store, error);
+    if (rc == CLT_OK && known) rc = add_device(d, &described[k], store, error);
   }
-  clt_store_keys_free(keys, n);
+  free(described);
   return rc;
 }
 

@@ -183,7 +183,8 @@ static int submit_alone(farm_agent *f) {
   return farm_show(f->pq, id, false);
 }
 
-/* Reports a refusal at the start at once; waits for an unreachable server only CLT_PQ_PATIENCE_S. */
+/* Reports a refusal at the start at once; waits for an unreachable server only CLT_PQ_PATIENCE_S, but for what others
+ * hold as long as it takes. */
 static void open_farm(farm_agent *f) {
   clt_error why = {0};
   const double until_s = clt_now_s() + CLT_PQ_PATIENCE_S;
@@ -195,7 +196,9 @@ static void open_farm(farm_agent *f) {
   why = (clt_error){0};
   do {
     if (rc == CLT_E_AGAIN && !f->said_away && why.message[0])
-      fprintf(stderr, "clatune: %s; retrying for %d s\n", why.message, CLT_PQ_PATIENCE_S);
+      fprintf(stderr,
+              clt_pq_is_held(f->pq) ? "clatune: %s; waiting until it is free\n" : "clatune: %s; retrying for %d s\n",
+              why.message, CLT_PQ_PATIENCE_S);
     f->said_away = rc == CLT_E_AGAIN;
     why = (clt_error){0};
     if (rc == CLT_E_AGAIN) poll(NULL, 0, FARM_TICK_MS);
@@ -203,7 +206,7 @@ static void open_farm(farm_agent *f) {
     rc = farm_know_plans(f, &why);
     if (rc == CLT_OK) rc = greet(f, &why);
     pthread_mutex_unlock(&f->lock);
-  } while (rc == CLT_E_AGAIN && clt_now_s() < until_s && !*cli_signals_flag());
+  } while (rc == CLT_E_AGAIN && (clt_now_s() < until_s || clt_pq_is_held(f->pq)) && !*cli_signals_flag());
   if (rc) cli_report(&why);
 }
 

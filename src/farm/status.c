@@ -37,10 +37,7 @@ static size_t find_device(target_reader *r, int64_t agent) {
   cli_check(clt_queue_devices(r->pq, &rows, r->id, agent, &cli_error));
   for (size_t i = 0; found == SIZE_MAX && i < clt_pq_n_rows(rows); i++) {
     clt_device_info info;
-    clt_store_key key;
-    if (clt_device_from_json(&info, clt_pq_text(rows, i, 0), NULL) || clt_store_key_of_device(&key, &info, NULL) ||
-        !clt_store_same_key(&key, &r->key))
-      continue;
+    if (!clt_store_read_device(&info, clt_pq_text(rows, i, 0), &r->key)) continue;
     for (found = 0; found < r->sweep.n_devices && memcmp(&r->sweep.devices[found], &info, sizeof info) != 0;) found++;
     if (found < r->sweep.n_devices) continue;
     if (clt_grow(&r->sweep.devices, &r->capacity, found + 1, sizeof info)) cli_failure("out of memory");

@@ -159,10 +159,13 @@ static int finish_tuning(clt_tuning *t, const clt_best_known *best, clt_error *e
   return find_best(t, best) ? clt_fail_memory(error) : CLT_OK;
 }
 
-/* A device that cannot be read is one of which no more than the name is known. */
-static void note_device(clt_tuning *t, const char *json) {
+/* A device that cannot be read is one of which no more than the name is known. key: of a store, or NULL. */
+static void note_device(clt_tuning *t, const char *json, const clt_store_key *key) {
   t->device_info = json[0] ? calloc(1, sizeof *t->device_info) : NULL;
-  if (t->device_info == NULL || clt_device_from_json(t->device_info, json, NULL) == CLT_OK) return;
+  if (t->device_info == NULL) return;
+  if (key ? clt_store_read_device(t->device_info, json, key)
+          : clt_device_from_json(t->device_info, json, NULL) == CLT_OK)
+    return;
   free(t->device_info);
   t->device_info = NULL;
 }
@@ -173,13 +176,26 @@ static int note_first(void *user, const clt_store_description *none, const clt_s
   return 1;
 }
 
-/* A store's records of a tuning, and the report of its newest session (json). */
+/* The report of a voice's newest session; NULL: unknown. */
+static json_t *session_of(int64_t voice, const clt_store_key *key, const clt_store_description *keys, size_t n) {
+  for (const clt_store_description *d = keys; d < keys + n; d++)
+    if (clt_store_same_key(&d->key, key) && d->voice == voice) return json_loads(d->tuning_json, 0, NULL);
+  return NULL;
+}
+
+static int read_best(clt_best_known *best, clt_tuning *t, clt_store *store, const clt_store_key *key,
+                     clt_error *error) {
+  const clt_best_query query = {.objective = t->objective, .beside = default_of(t)};
+  return clt_store_best(best, store, key, t->space, &query, error);
+}
+
+/* A store's records of a tuning, and the session of who found the best. keys: its descriptions, n. */
 static int read_store(clt_tuning *t, clt_store *store, const clt_store_key *key, const char *problem_path,
-                      const char *json, clt_error *error) {
+                      const clt_store_description *keys, size_t n, clt_error *error) {
   char *standard = NULL;
   t->device = clt_format("%s, driver %s", key->device, key->driver);
   t->problem_path = strdup(problem_path ? problem_path : "");
-  t->session = json_loads(json ? json : "", 0, NULL);
+  t->session = session_of(0, key, keys, n);
   if (t->problem_path == NULL) return clt_fail_memory(error);
   if (clt_store_path(store)[0] && clt_store_place(&standard, NULL, NULL) == CLT_OK &&
       strcmp(standard, clt_store_path(store)) != 0)
@@ -189,9 +205,10 @@ static int read_store(clt_tuning *t, clt_store *store, const clt_store_key *key,
   if (rc == CLT_OK)
     rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, note_first, &t->first_s, error);
   if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, 0, note_first, &t->last_s, error);
-  const clt_best_query query = {.objective = t->objective, .beside = default_of(t)};
   clt_best_known best;
-  if (rc >= 0) rc = clt_store_best(&best, store, key, t->space, &query, error);
+  if (rc >= 0) rc = read_best(&best, t, store, key, error);
+  if (rc >= 0 && t->session == NULL && (t->session = session_of(best.voice, key, keys, n)) && t->instance == NULL)
+    rc = read_best(&best, t, store, key, error); /* beside the session's default */
   return rc < 0 ? rc : finish_tuning(t, &best, error);
 }
 
@@ -217,7 +234,6 @@ static int fail_at_sizes(const clt_tuning *t, const clt_store_key *key, const cl
 int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *store, const clt_instance *instance,
                            clt_error *error) {
   const clt_problem *problem = clt_instance_problem(instance);
-  const char *session = NULL;
   clt_store_key key;
   clt_store_description *keys = NULL;
   size_t n_keys = 0;
@@ -232,9 +248,7 @@ int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *st
   if (rc == CLT_OK) rc = clt_objective_new(&out->objective, instance, objective, error);
   if (rc == CLT_OK) rc = clt_store_key_init(&key, instance, error);
   if (rc == CLT_OK) rc = clt_store_keys(&keys, &n_keys, store, false, error);
-  for (size_t i = 0; i < n_keys; i++)
-    if (clt_store_same_key(&keys[i].key, &key)) session = keys[i].tuning_json;
-  if (rc == CLT_OK && (rc = read_store(out, store, &key, clt_problem_path(problem), session, &why)) != CLT_OK) {
+  if (rc == CLT_OK && (rc = read_store(out, store, &key, clt_problem_path(problem), keys, n_keys, &why)) != CLT_OK) {
     if (rc == CLT_E_NOT_FOUND)
       rc = fail_at_sizes(out, &key, keys, n_keys, error);
     else
@@ -245,15 +259,15 @@ int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *st
 }
 
 int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store, const clt_store_description *d,
-                      clt_error *error) {
+                      size_t n, clt_error *error) {
   const char *name = d->problem_name;
   *out = (clt_tuning){.title = strdup(name[0] ? name : d->key.problem), .sizes = strdup(d->sizes)};
   int rc = clt_store_space(&out->own_space, store, &d->key, error);
   if (rc) return rc;
   out->space = out->own_space;
-  note_device(out, d->device_json);
+  note_device(out, d->device_json, &d->key);
   rc = clt_objective_new_for(&out->objective, out->space, NULL, 0, NULL, objective, error);
-  return rc ? rc : read_store(out, store, &d->key, d->problem_path, d->tuning_json, error);
+  return rc ? rc : read_store(out, store, &d->key, d->problem_path, d, n, error);
 }
 
 int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_recording *recording, clt_error *error) {
@@ -265,7 +279,7 @@ int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_re
     clt_text_printf(&sizes, "%s%s=%lld", i ? " " : "", recording->sizes[i].name, (long long)recording->sizes[i].value);
   int rc = clt_text_take(&out->sizes, &sizes, error);
   if (rc == CLT_OK) rc = clt_recording_objective(&out->objective, recording, objective, error);
-  note_device(out, recording->device_json);
+  note_device(out, recording->device_json, NULL);
   for (size_t i = 0; rc == CLT_OK && i < recording->n; i++)
     if (add_row(&out->rows, out->objective, clt_recording_at(recording, recording->order[i])))
       rc = clt_fail_memory(error);
@@ -383,10 +397,10 @@ int clt_report_add_instance(clt_report *report, clt_store *store, const clt_inst
   return add_tuning(report, &t, clt_tuning_of_instance(&t, report->options->objective, store, instance, error), error);
 }
 
-int clt_report_add_key(clt_report *report, clt_store *store, const clt_store_description *description,
+int clt_report_add_key(clt_report *report, clt_store *store, const clt_store_description *descriptions, size_t n,
                        clt_error *error) {
   clt_tuning tuning;
-  int rc = clt_tuning_of_key(&tuning, report->options->objective, store, description, error);
+  int rc = clt_tuning_of_key(&tuning, report->options->objective, store, descriptions, n, error);
   return add_tuning(report, &tuning, rc, error);
 }
 

@@ -29,8 +29,8 @@ void clt_report_free(clt_report *report);
  * CLT_E_NOT_FOUND: there are no measurements. From a store, for an instance with a device: */
 int clt_report_add_instance(clt_report *report, clt_store *store, const clt_instance *instance, clt_error *error);
 /* From a store, for one of its keys, without the problem file: the space is that of the stored configurations
- * (clt_store_space). */
-int clt_report_add_key(clt_report *report, clt_store *store, const clt_store_description *description,
+ * (clt_store_space). n descriptions, as clt_store_keys gives them, beginning with the one of that key to show. */
+int clt_report_add_key(clt_report *report, clt_store *store, const clt_store_description *descriptions, size_t n,
                        clt_error *error);
 /* From a recording, in the order of its file. */
 int clt_report_add_recording(clt_report *report, const clt_recording *recording, clt_error *error);

@@ -51,7 +51,7 @@ typedef struct clt_tuning {
 int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *store, const clt_instance *instance,
                            clt_error *error);
 int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store,
-                      const clt_store_description *description, clt_error *error);
+                      const clt_store_description *descriptions, size_t n, clt_error *error);
 int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_recording *recording, clt_error *error);
 void clt_tuning_release(clt_tuning *tuning);
 

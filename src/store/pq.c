@@ -36,6 +36,10 @@ struct clt_pq {
   char state[6], agent[160];
 };
 
+static clt_pq_wait_fn wait_for_others;
+
+void clt_pq_on_wait(clt_pq_wait_fn wait) { wait_for_others = wait; }
+
 /* --- errors --- */
 
 /* The first line of libpq's or the server's message, without control characters. */
@@ -62,6 +66,12 @@ static bool is_away(const char *state) {
  * for it. */
 static bool is_collision(const char *state) {
   static const char *const states[] = {"40001", "40P01", "55P03", "57014", NULL};
+  return is_one_of(state, states);
+}
+
+/* Whether other logins hold what is needed: a lock, or all connections or locks of the server. */
+static bool is_held(const char *state) {
+  static const char *const states[] = {"55P03", "53200", "53300", NULL};
   return is_one_of(state, states);
 }
 
@@ -126,6 +136,11 @@ static int fail_to_connect(clt_pq *pq, clt_error *error) {
                     "cannot open the store '%s': the server has no database '%.64s'; create it (createdb), then run "
                     "'clatune store init URL'",
                     url, database);
+  if (strcmp(state, "53300") == 0)
+    return clt_fail(error, CLT_E_AGAIN,
+                    "the server of the store '%s' has no free connection (%s); pg_stat_activity lists who has them, "
+                    "ALTER ROLE name CONNECTION LIMIT 20 limits a login",
+                    url, said);
   if (state[0] && !is_away(state))
     return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': the server refuses the user '%.64s' (%s)", url,
                     user, said);
@@ -134,6 +149,31 @@ static int fail_to_connect(clt_pq *pq, clt_error *error) {
   if (state[0] == '\0' && pq->connection == 0 && pq->patience_s > 0)
     return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': %s; is PostgreSQL running there?", url, said);
   return clt_fail(error, CLT_E_AGAIN, "the server of the store '%s' is unreachable (%s)", url, said);
+}
+
+/* Who holds locks in the store, the oldest transaction first: others cannot see when it began. */
+static const char holders[] =
+    "SELECT string_agg(concat('''', usename, ''' (process ', pid, ': ', tables, ')'), ', ') FROM (SELECT a.usename, "
+    "a.pid,"
+    " string_agg(DISTINCT c.relname, ', ') AS tables FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid=l.pid LEFT "
+    "JOIN"
+    " pg_class AS c ON c.oid=l.relation AND c.relkind='r' AND c.relnamespace=to_regnamespace('clatune') WHERE "
+    "l.granted AND"
+    " a.datname=current_database() AND a.pid<>pg_backend_pid() GROUP BY 1, 2 HAVING count(c.oid) > 0"
+    " ORDER BY max(age(l.transactionid)) DESC NULLS LAST LIMIT 3) AS o";
+
+static int send_text(clt_pq *pq, const char *sql, clt_pq_rows **rows, clt_error *error);
+
+/* A statement has waited too long for a lock. Its transaction goes on from before it. */
+static int fail_locked(clt_pq *pq, const char *said, clt_error *error) {
+  clt_pq_rows *rows = NULL;
+  char who[SAID_BYTES] = "";
+  if (pq->in_transaction && send_text(pq, "ROLLBACK TO SAVEPOINT clatune", NULL, NULL)) disconnect(pq);
+  if (pq->conn && send_text(pq, holders, &rows, NULL) == CLT_OK) copy_said(who, clt_pq_text(rows, 0, 0));
+  clt_pq_rows_free(rows);
+  memcpy(pq->state, "55P03", sizeof pq->state);
+  return clt_fail(error, CLT_E_AGAIN, "the store '%s' is busy (%s)%s%s", pq->shown, said,
+                  who[0] ? "; open transactions, which pg_terminate_backend can end: " : "", who);
 }
 
 /* The error of a failed statement. */
@@ -146,8 +186,11 @@ static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) 
   state = pq->state;
   if (libpq.PQstatus(pq->conn) == CONNECTION_BAD || is_away(state)) return fail_lost(pq, message, error);
   /* Prepared statements are gone, or refer to old tables. */
-  if (strcmp(state, "26000") == 0 || strcmp(state, "0A000") == 0) return fail_lost(pq, message, error);
+  const char *function = libpq.PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+  if (strcmp(state, "26000") == 0 || (function && strcmp(function, "RevalidateCachedQuery") == 0))
+    return fail_lost(pq, message, error);
   copy_said(said, message);
+  if (strcmp(state, "55P03") == 0) return fail_locked(pq, said, error);
   if (is_collision(state))
     return clt_fail(error, CLT_E_AGAIN, "the store '%s' is busy (%s); try again later", url, said);
   if (strcmp(state, "42P01") == 0 || strcmp(state, "3F000") == 0 || strcmp(state, "42703") == 0)
@@ -356,23 +399,33 @@ static int fail_in_transaction(const clt_error *why, clt_error *error) {
   return clt_fail(error, CLT_E_STORE, "%s; the unfinished transaction was undone, run the command again", why->message);
 }
 
-/* Repeats an attempt until it succeeds, fails permanently, or patience_s has passed. */
+/* In a transaction each statement can be undone and repeated alone. */
+static int begin_statement(clt_pq *pq, clt_error *error) {
+  return pq->in_transaction ? send_text(pq, "RELEASE SAVEPOINT clatune; SAVEPOINT clatune", NULL, error) : CLT_OK;
+}
+
+/* Repeats an attempt until it succeeds, fails permanently, or patience_s has passed; for what others hold, as long as
+ * the program waits. */
 static int try_often(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows, clt_error *error) {
   const double begin_s = clt_now_s();
   double nap_s = FIRST_NAP_S;
-  for (;;) {
+  for (bool told = false;;) {
     clt_error why = {0};
     pq->state[0] = '\0';
     pq->removes = sql && clt_starts_with(sql, "DELETE");
     if (pq->in_transaction && pq->conn == NULL)
       return clt_fail(error, CLT_E_STORE, "the connection to the store '%s' was lost; run the command again",
                       pq->shown);
-    int rc = try_once(pq, sql, values, rows, &why);
+    int rc = begin_statement(pq, &why);
+    if (rc == CLT_OK) rc = try_once(pq, sql, values, rows, &why);
     if (rc == CLT_OK) return CLT_OK;
-    if (rc == CLT_E_AGAIN && pq->in_transaction) return fail_in_transaction(&why, error);
+    const bool held = is_held(pq->state);
+    if (rc == CLT_E_AGAIN && pq->in_transaction && (!held || pq->conn == NULL)) return fail_in_transaction(&why, error);
     if (rc != CLT_E_AGAIN || pq->patience_s <= 0) return clt_fail(error, rc, "%s", why.message);
     const double waited_s = clt_now_s() - begin_s;
-    if (waited_s >= pq->patience_s)
+    const bool waits = held && wait_for_others && wait_for_others(told ? NULL : why.message);
+    told = told || waits;
+    if (!waits && waited_s >= pq->patience_s)
       return clt_fail(error, CLT_E_STORE, "%s; gave up after %.0f s", why.message, waited_s);
     poll(NULL, 0, (int)(nap_s * 1e3));
     nap_s = fmin(2 * nap_s, LONGEST_NAP_S);
@@ -409,15 +462,15 @@ int clt_pq_run(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_error *error
 int clt_pq_run_text(clt_pq *pq, const char *sql, clt_error *error) { return run_unlimited(pq, NULL, sql, NULL, error); }
 
 int clt_pq_begin(clt_pq *pq, clt_error *error) {
-  int rc = clt_pq_run(pq, NULL, "BEGIN", error, "");
+  int rc = try_often(pq, "BEGIN; SAVEPOINT clatune", NULL, NULL, error);
   pq->in_transaction = rc == CLT_OK;
   return rc;
 }
 
 int clt_pq_end(clt_pq *pq, bool commit, clt_error *error) {
   int rc = commit ? clt_pq_run(pq, NULL, "COMMIT", error, "") : CLT_OK;
-  if (pq->conn && (!commit || rc) && clt_pq_run(pq, NULL, "ROLLBACK", NULL, "")) disconnect(pq);
   pq->in_transaction = false;
+  if (pq->conn && (!commit || rc) && clt_pq_run(pq, NULL, "ROLLBACK", NULL, "")) disconnect(pq);
   return rc;
 }
 
@@ -488,3 +541,5 @@ const char *clt_pq_agent(const clt_pq *pq) { return pq->agent; }
 uint64_t clt_pq_connection(const clt_pq *pq) { return pq->connection; }
 
 const char *clt_pq_state(const clt_pq *pq) { return pq->state; }
+
+bool clt_pq_is_held(const clt_pq *pq) { return is_held(pq->state); }

@@ -52,6 +52,13 @@ typedef enum clt_pq_schema {
 int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patience_s, clt_error *error);
 void clt_pq_free(clt_pq *pq); /* NULL does nothing */
 
+/* What others hold, locks or all connections, is waited for beyond patience_s if a program says so here, once: it gets
+ * the reason, or NULL when it was told already, and returns whether to go on waiting. */
+typedef bool (*clt_pq_wait_fn)(const char *why);
+void clt_pq_on_wait(clt_pq_wait_fn wait);
+
+bool clt_pq_is_held(const clt_pq *pq); /* whether that is why the last call failed */
+
 const char *clt_pq_url(const clt_pq *pq);  /* without a password */
 const char *clt_pq_user(const clt_pq *pq); /* the user on the server; "" while not connected */
 

@@ -25,6 +25,10 @@ int clt_pq_run(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_error *error
 }
 
 int clt_pq_run_text(clt_pq *pq, const char *sql, clt_error *error) { return clt_pq_run(pq, NULL, sql, error, ""); }
+void clt_pq_on_wait(clt_pq_wait_fn wait) { (void)wait; }
+
+bool clt_pq_is_held(const clt_pq *pq) { return (void)pq, false; }
+
 int clt_pq_begin(clt_pq *pq, clt_error *error) { return clt_pq_run(pq, NULL, "", error, ""); }
 int clt_pq_end(clt_pq *pq, bool commit, clt_error *error) { return (void)commit, clt_pq_run(pq, NULL, "", error, ""); }
 

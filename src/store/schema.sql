@@ -43,9 +43,10 @@ CREATE TABLE IF NOT EXISTS clatune.described(
   kernel text NOT NULL DEFAULT '', description text NOT NULL DEFAULT '', tuning text NOT NULL DEFAULT '',
   PRIMARY KEY(key, login));
 CREATE INDEX IF NOT EXISTS described_by ON clatune.described(login);
--- Who made the key: a login can make so many that readers still get through them.
+-- Who made the key.
 ALTER TABLE clatune.key ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT '';
 CREATE INDEX IF NOT EXISTS key_of ON clatune.key(maker);
+CREATE TABLE IF NOT EXISTS clatune.turn(login text COLLATE "C" PRIMARY KEY, n bigint NOT NULL DEFAULT 0); -- check_limits
 
 -- origin and number identify a record; txid says whether it came before or after what a reader has seen (postgresql.c).
 -- In a restored backup txid belongs to another server, so it is set below all new ones. agent and received: who
@@ -225,6 +226,29 @@ BEGIN
   RETURN found;
 END $$;
 
+-- What a login has added is limited, because readers get through all keys and keep all descriptions in memory. A
+-- transaction sees only what is committed, so those of a login that has added much take turns, by a lock that no other
+-- login can hold; one with an old snapshot fails at it.
+CREATE OR REPLACE FUNCTION clatune.check_limits() RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, clatune, pg_temp AS $$
+DECLARE keys bigint; bytes bigint;
+BEGIN
+  FOR i IN 1..2 LOOP
+    SELECT count(*) INTO keys FROM key WHERE maker = session_user;
+    SELECT coalesce(sum(octet_length(name) + octet_length(path) + octet_length(sizes) + octet_length(description)
+      + octet_length(tuning)), 0) INTO bytes FROM described WHERE login = session_user;
+    IF keys > 100000 THEN
+      RAISE EXCEPTION '% has measured on more than 100000 combinations of problem, sizes and device', session_user
+        USING ERRCODE = '54000';
+    END IF;
+    IF bytes > 268435456 THEN
+      RAISE EXCEPTION '% has described what it measures in more than 256 MiB', session_user USING ERRCODE = '54000';
+    END IF;
+    EXIT WHEN keys < 1000 AND bytes < 2097152;
+    INSERT INTO turn AS t(login) VALUES (session_user) ON CONFLICT (login) DO UPDATE SET n = t.n + 1;
+  END LOOP;
+END $$;
+
 -- Creates the rows of keys, which their records and descriptions refer to. Sorted, so that two agents that insert the
 -- same rows do not deadlock.
 CREATE OR REPLACE FUNCTION clatune.add_keys(_keys json) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
@@ -234,10 +258,6 @@ BEGIN
       (SELECT FROM key AS k JOIN problem AS p ON p.id = k.problem JOIN device AS d ON d.id = k.device
        WHERE p.hash = u.problem AND d.key = u.device AND d.driver = u.driver)) THEN
     RETURN;
-  END IF;
-  IF (SELECT count(*) FROM key WHERE maker = session_user) >= 100000 THEN
-    RAISE EXCEPTION '% has measured on more than 100000 combinations of problem, sizes and device', session_user
-      USING ERRCODE = '54000';
   END IF;
   INSERT INTO problem(hash) SELECT DISTINCT u.problem FROM json_to_recordset(_keys) AS u(problem text)
     WHERE NOT EXISTS(SELECT FROM problem WHERE hash = u.problem) ORDER BY 1 ON CONFLICT DO NOTHING;
@@ -249,18 +269,14 @@ BEGIN
     FROM json_to_recordset(_keys) AS u(problem text, device text, driver text)
     JOIN problem AS p ON p.hash = u.problem JOIN device AS d ON d.key = u.device AND d.driver = u.driver
     WHERE NOT EXISTS(SELECT FROM key WHERE problem = p.id AND device = d.id) ORDER BY 1, 2 ON CONFLICT DO NOTHING;
+  PERFORM check_limits();
 END $$;
 
--- Describes a key. NULL: unchanged. Texts are cut, and JSON that is longer than readers take is left out. Readers
--- keep all descriptions in memory, so those of a login are limited together, too.
+-- Describes a key. NULL: unchanged. Texts are cut, and JSON that is longer than readers take is left out.
 CREATE OR REPLACE FUNCTION clatune.describe(_problem text, _device text, _driver text, _name text, _path text,
   _sizes text, _kernel text, _description text, _tuning text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 BEGIN
-  IF (SELECT sum(octet_length(name) + octet_length(path) + octet_length(sizes) + octet_length(description)
-        + octet_length(tuning)) FROM described WHERE login = session_user) > 268435456 THEN
-    RAISE EXCEPTION '% has described what it measures in more than 256 MiB', session_user USING ERRCODE = '54000';
-  END IF;
   PERFORM add_keys(json_build_array(json_build_object('problem', _problem, 'device', _device, 'driver', _driver)));
   INSERT INTO described AS s(key, login, name, path, sizes, kernel, description, tuning)
     SELECT k.id, session_user, one_line(coalesce(_name, o.name, ''), 4096), one_line(coalesce(_path, o.path, ''), 4096),
@@ -274,6 +290,7 @@ BEGIN
         kernel = excluded.kernel, description = excluded.description, tuning = excluded.tuning
       WHERE (s.name, s.path, s.sizes, s.kernel, s.description, s.tuning) <> (excluded.name, excluded.path, excluded.sizes,
         excluded.kernel, excluded.description, excluded.tuning);
+  PERFORM check_limits();
 END $$;
 
 -- Adds records, and returns how many were new. Records that the store has are skipped, and revoked ones of the caller.

@@ -127,6 +127,12 @@ int clt_store_key_of_device(clt_store_key *key, const clt_device_info *device, c
   return CLT_OK;
 }
 
+bool clt_store_read_device(clt_device_info *out, const char *json, const clt_store_key *key) {
+  clt_store_key own;
+  return clt_device_from_json(out, json, NULL) == CLT_OK && clt_store_key_of_device(&own, out, NULL) == CLT_OK &&
+         strcmp(own.device, key->device) == 0 && strcmp(own.driver, key->driver) == 0;
+}
+
 int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_error *error) {
   const clt_device_info *device = clt_instance_device(instance);
   return device ? clt_store_key_of_device(key, device, error)
@@ -376,6 +382,29 @@ int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, boo
 void clt_store_keys_free(clt_store_description *keys, size_t n) {
   for (size_t i = 0; i < n; i++) clt_store_description_release(&keys[i]);
   free(keys);
+}
+
+static bool has_device(const clt_device_info *all, size_t n, const char *key) {
+  clt_store_key other;
+  for (size_t i = 0; i < n; i++)
+    if (clt_store_key_of_device(&other, &all[i], NULL) == CLT_OK && strcmp(other.device, key) == 0) return true;
+  return false;
+}
+
+int clt_store_devices(clt_device_info *all, size_t *n, size_t most, clt_store *store, clt_error *error) {
+  clt_store_description *keys = NULL;
+  size_t n_keys = 0;
+  const int rc = clt_store_keys(&keys, &n_keys, store, false, error);
+  for (size_t k = 0; k < 2 * n_keys && *n < most; k++) {
+    const clt_store_description *d = &keys[k < n_keys ? n_keys - 1 - k : k - n_keys];
+    if ((d->voice == 0) != (k < n_keys) || has_device(all, *n, d->key.device)) continue;
+    if (clt_store_read_device(&all[*n], d->device_json, &d->key)) {
+      all[*n].platform_index = all[*n].device_index = -1; /* its place was on another machine */
+      ++*n;
+    }
+  }
+  clt_store_keys_free(keys, n_keys);
+  return rc;
 }
 
 /* --- the newest answer of each configuration --- */

@@ -37,6 +37,8 @@ extern clt_plugins clt_stores; /* of clt_store_type */
 /* A key with device and driver only, without reading the kernel; the problem is "". The instance must have a device. */
 int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_error *error);
 int clt_store_key_of_device(clt_store_key *key, const clt_device_info *device, clt_error *error);
+/* Reads the description (JSON) of a key's device. False: it is none, or of another device. */
+bool clt_store_read_device(clt_device_info *out, const char *json, const clt_store_key *key);
 bool clt_store_same_key(const clt_store_key *a, const clt_store_key *b);
 
 /* The path that a store opened with `path` would have; creates nothing. path NULL: the standard place; a URL: without
@@ -73,6 +75,10 @@ void clt_store_keys_free(clt_store_description *keys, size_t n); /* NULL does no
 /* The same for clt_store_each_key_of. */
 int clt_store_keys_of(clt_store_description **out, size_t *n, clt_store *store, const clt_store_key *problem,
                       bool counted, clt_error *error);
+
+/* Adds the devices that a store describes to the *n in `all`, which has room for `most`, unless they are there: with
+ * the newest description, in a shared store this login's, or else the one that was there first. */
+int clt_store_devices(clt_device_info *all, size_t *n, size_t most, clt_store *store, clt_error *error);
 
 /* The space of a key's stored configurations, for use without the problem file: the parameters of its newest record,
  * with the values that occur, numbers ascending, then words. Valid are the stored configurations. Leaves out invalid

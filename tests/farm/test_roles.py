@@ -40,6 +40,10 @@ class Roles(FarmTest):
             'comparison', {comparison})) from clatune.key k join clatune.problem p on p.id = k.problem join clatune.device d
             on d.id = k.device order by k.id desc limit 1), '{agent}')"""
 
+    def rows_of(self, path, sql):
+        with contextlib.closing(sqlite3.connect(self.folder / path)) as file:
+            return file.execute(sql).fetchall()
+
     def finish_farm(self, n=N):
         self.write_plan(n)
         self.submit()
@@ -182,6 +186,44 @@ class Roles(FarmTest):
         self.assertEqual(self.states(), {"done": 4})
         self.check_union()
 
+    def test_who_holds_locks_is_named_and_waited_for(self):
+        """mallory's transaction has made the key of alice's file, and read a table that an upgrade changes."""
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", "alice.sqlite")
+        psql = Session(self.url_of("mallory"))
+        [[problem, device, driver]] = self.rows_of("alice.sqlite", "select p.hash, d.key, d.driver from problem p, device d")
+        psql.ask(f"begin; select clatune.describe('{problem}', '{device}', '{driver}', 'x', '', '', '', '', ''); select 1 from clatune.cell")
+        waiting = {}
+        for name, command in {"merge": ("merge", "alice.sqlite", "--store", self.url_of("alice")), "init": ("init", self.server.local_url(self.database))}.items():
+            with open(self.folder / (name + ".said"), "w", encoding="utf-8") as said:
+                waiting[name] = subprocess.Popen([CLATUNE, "store", *command], cwd=self.folder, env=self.environment, stdout=subprocess.DEVNULL, stderr=said)
+        said = lambda name: (self.folder / (name + ".said")).read_text()
+        self.assertTrue(until(lambda: all("waiting until" in said(name) or process.poll() is not None for name, process in waiting.items())))
+        psql.close()
+        for name, process in waiting.items():
+            self.assertEqual(process.wait(120), 0, said(name))
+            self.assertRegex(said(name), r"is busy.*'mallory' \(process \d+: .*key.*waiting until it is free")
+        self.assertEqual(self.value("select count(*) from clatune.measurement"), "20")
+
+    def test_who_takes_all_connections_delays_only(self):
+        self.server.query(f'alter database "{self.database}" connection limit 2')
+        self.server.close_sessions([self.database])
+        taken = [Session(self.url_of("mallory")) for _ in range(2)]
+        for session in taken:
+            session.ask("select 1")
+        looks = subprocess.Popen([CLATUNE, "store", "list", "--store", self.url_of("looker")], env=self.environment, text=True, stderr=subprocess.PIPE)
+        agent = self.agent()
+        self.assertRegex(looks.stderr.readline(), "has no free connection.*CONNECTION LIMIT.*waiting until it is free")
+        self.assertTrue(until(lambda: "waiting until it is free" in agent.said), agent.said)
+        for session in taken:
+            session.close()
+        self.assertEqual((looks.communicate()[1], looks.returncode), ("", 0))
+        self.server.query(f'alter database "{self.database}" connection limit -1')
+        self.write_plan(1)
+        self.submit()
+        self.until_finished()
+        self.stop_agents()
+
     def test_who_takes_all_locks_delays_only(self):
         """Then nobody can connect."""
         n, sessions = 1 << 15, []
@@ -195,7 +237,8 @@ class Roles(FarmTest):
                     n //= 2
             looks = subprocess.Popen([CLATUNE, "store", "list", "--store", self.url_of("looker")], env=self.environment, text=True, stderr=subprocess.PIPE)
             until(lambda: f"looker@{self.database} FATAL:  out of shared memory" in self.server.log() or looks.poll() is not None)
-        self.assertEqual((looks.communicate()[1], looks.returncode), ("", 0))
+        said = looks.communicate()[1]
+        self.assertEqual((said.count("\n"), looks.returncode), ("out of shared memory" in said, 0), said)
 
     # --- forging ---
 
@@ -365,6 +408,29 @@ class Roles(FarmTest):
         self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
         self.assertEqual([key["problem"] for key in self.clatune_json("store", "list", "--store", looker)], ["copy"])
 
+    def test_who_describes_devices_and_sessions_is_heard_about_nothing_of_others(self):
+        """mallory's description of the agents' device has another driver, a limit or another name; that of their search comes first."""
+        self.finish_farm(1)
+        (self.folder / "icd" / "simulated.icd").unlink()  # no device here
+        looker = self.url_of("looker")
+        lookup = ("lookup", "copy.json", "--store", looker, "--device")
+        before = self.clatune_json(*lookup, "Simulated")
+        self.assertEqual(before["tier"], "exact")
+        true = json.loads(self.value("select description from clatune.described where description <> '' limit 1"))
+        for change in ({"driver_version": "evil"}, {"max_work_group_size": 1}, {"name": "Invented"}):
+            self.assertIn(list(change)[0], true)
+            self.attack(f"""select clatune.describe(md5('x'), d.key, d.driver, 'x', '', '', '', $t${json.dumps({**true, **change})}$t$, '') from clatune.device d;
+                select clatune.deliver(json_agg(json_build_object('place', 0, 'problem', md5('x'), 'device', key, 'driver', driver, 'origin', 'm', 'number', 1,
+                'kind', 'search', 'configuration', 'a=1', 'reason', 'none', 'time_s', 1, 'clock', 'device', 'created_s', 0, 'confirmed', 1, 'comparison', 0)),
+                'evil:1:000000') from clatune.device""")
+            self.assertEqual(self.clatune_json(*lookup, "Simulated"), before)
+        self.clatune(*lookup, "Invented", expect=3)
+        self.attack("""select clatune.describe(p.hash, d.key, d.driver, 'copy', '', '', '', '', '{"searcher": "forged", "evaluations": 1, "seed": 1}')
+            from clatune.problem p, clatune.device d where p.hash <> md5('x')""")
+        self.server.query("update clatune.described set id = default where login = 'agent'", self.database)
+        [tuning] = self.clatune_json("report", looker, "--problem", "copy")["tunings"]
+        self.assertNotEqual((tuning["session"] or {}).get("searcher"), "forged")
+
     def test_a_login_makes_so_many_keys_and_no_more(self):
         self.finish_farm(1)
         self.server.query("insert into clatune.problem(hash) select i::text from generate_series(1, 100000) i; insert into clatune.key(problem, device, maker)"
@@ -379,6 +445,33 @@ class Roles(FarmTest):
                           "order by id desc limit 5", self.database)
         self.refused(known, words="more than 256 MiB")
         self.attack(known, login="agent")
+
+    def test_several_transactions_make_no_more(self):
+        """Each sees only what the others have committed, and with an old snapshot not even that."""
+        self.finish_farm(1)
+        keys = "select clatune.deliver(json_agg(json_build_object('origin', 'm', 'problem', i::text, 'device', key, 'driver', driver)), 'x') from clatune.device, generate_series({}, {}) i"
+        self.refused(keys.format(1, 100001), words="more than 100000 combinations")
+        with contextlib.closing(Session(self.url_of("mallory"))) as first:
+            first.ask("begin; " + keys.format(1, 60000))
+            others = [Session(self.url_of("mallory")) for _ in range(2)]
+            for level, session in zip(("read committed", "repeatable read"), others):
+                session.ask(f"begin isolation level {level}; select 1 from clatune.key")
+                session.process.stdin.write(keys.format(60001, 120000) + ";\n")
+                session.process.stdin.flush()
+            self.assertTrue(until(lambda: self.value("select count(*) from pg_locks where not granted") != "0"))
+            first.ask("commit")
+        said = [session.close() for session in others]
+        self.assertIn("more than 100000 combinations", said[0])
+        self.assertIn("could not serialize", said[1])
+        self.assertEqual(self.value("select count(*) from clatune.key where maker = 'mallory'"), "60000")
+
+    def test_what_the_database_does_not_support_is_said_at_once(self):
+        self.server.query("create or replace function clatune.describe(_problem text, _device text, _driver text, _name text, _path text, _sizes text, _kernel "
+                          "text, _description text, _tuning text) returns void language plpgsql as $$ begin raise 'not here' using errcode = '0A000'; end $$",
+                          self.database)
+        said = self.clatune("sample", *self.subject, "--samples", "1", "--store", self.url, expect=6).stderr
+        self.assertIn("not here (0A000)", said)
+        self.assertNotIn("gave up", said)
 
     # --- lying ---
 
