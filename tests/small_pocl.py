@@ -14,6 +14,7 @@ INSTALLED = pathlib.Path("/etc/OpenCL/vendors/pocl.icd")
 # The library for each kind of processor, and its feature in /proc/cpuinfo, as PoCL chooses. A wrong choice costs time only.
 PROCESSORS = {"avx512": "avx512f", "avx_fma4": "fma4", "avx2": "avx2", "avx_f16c": "f16c", "avx": "avx", "sse41": "sse4_1", "ssse3": "ssse3",
               "sse2": "sse2"}
+STEM = re.compile(r"(\w+_(?=[a-z]+\d*$)|[a-z]+(?=\d+$))")  # of convert_float4 and vload4: sources paste the rest to it
 FUNCTION = r'@("[^"]+"|[\w.$]+)'
 
 
@@ -30,7 +31,8 @@ def is_named(function, words):
     if length is None:
         return not function.startswith("Sleef_")  # called by others
     name = function[length.end():][:int(length[1])].removeprefix("_cl_")
-    return name in words or name.startswith("__")
+    stem = STEM.match(name)
+    return name in words or name.startswith("__") or (stem is not None and stem[1] in words)
 
 
 def extract(text, words):
@@ -76,7 +78,8 @@ def main(root, icd, depfile):
     try:
         library, version = loaded()
         declared = re.findall(r"\w+", (library.parent / DATA / "include/opencl-c.h").read_text())
-        words = set(declared).intersection(*[re.findall(r"\w+", " ".join(path.read_text(errors="replace") for path in files))])
+        declared += [stem[1] for stem in map(STEM.match, declared) if stem]
+        words = set(declared).intersection(re.findall(r"[A-Za-z]\w+", " ".join(path.read_text(errors="replace") for path in files)))
         used = f"{library} " + " ".join(sorted(words))
         if icd.exists() and names.exists() and names.read_text() == used:
             return  # the file keeps its time: whatever depends on it is up to date
