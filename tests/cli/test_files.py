@@ -196,6 +196,7 @@ class Hostile(SimulatedTest):
             (self.folder / of).write_text(before)
 
     def test_a_cached_module_that_is_damaged_is_compiled_again(self):
+        self.environment["XDG_CACHE_HOME"] = str(self.folder / "cache")
         self.clatune("verify", "copy.json", "--device", "Simulated")
         cached, = (self.folder / "cache/clatune/modules").iterdir()
         whole = cached.read_bytes()

@@ -1,12 +1,13 @@
 """One line for each driver that tests need (meson's suites driver-NAME), from testlog.json. Exit status 1 if none of a driver's
-tests passed: all of them were skipped, or none was run. Intel's runtime, which Debian lacks, may be missing."""
+tests passed: all of them were skipped, or none was run. Intel's runtime, which Debian lacks, may be missing; its line says so."""
 import collections
 import json
 import pathlib
 import re
 import sys
 
-NEEDED, OPTIONAL = {"pocl", "rusticl", "oclgrind", "simulated"}, {"intel"}
+NEEDED = {"pocl", "rusticl", "oclgrind", "simulated"}
+OPTIONAL = {"intel": "needs /etc/OpenCL/vendors/intel64.icd with the path of libintelocl.so, from Intel's packages or PyPI's intel-opencl-rt"}
 PASSED, SKIPPED = {"OK", "EXPECTEDFAIL"}, {"SKIP"}
 
 
@@ -21,8 +22,12 @@ def main(path):
         passed, skipped = (sum(result in kind for result in seen) for kind in (PASSED, SKIPPED))
         untested = passed == 0 and driver not in OPTIONAL
         missing |= untested
-        print(f"driver {driver}: {passed} passed, {len(seen) - passed - skipped} failed, {skipped} skipped"
-              f"{'; it is not tested' if untested else ''}")
+        why = ""
+        if untested:
+            why = "; it is not tested"
+        elif passed == 0 and skipped == len(seen):
+            why = f": {OPTIONAL[driver]}"
+        print(f"driver {driver}: {passed} passed, {len(seen) - passed - skipped} failed, {skipped} skipped{why}")
     return missing
 
 

@@ -1,0 +1,93 @@
+"""Makes the PoCL that the tests run on: the installed one with fewer built-in functions. Each process that builds a kernel reads all 23,000
+of them, which takes as long as four builds; here only those whose names occur in the sources. Arguments: the source tree, the .icd file to
+write, its depfile. Where this cannot be done, the .icd file is the installed one."""
+import ctypes
+import pathlib
+import re
+import subprocess
+import sys
+
+KERNELS = ("tests", "examples", "kernels_cl", "src", "docs", "benchmarks")  # folders
+SUFFIXES = {".c", ".cl", ".h", ".hpp", ".cpp", ".json", ".md", ".py"}
+DATA = "../../share/pocl"  # from the library's folder
+INSTALLED = pathlib.Path("/etc/OpenCL/vendors/pocl.icd")
+# The library for each kind of processor, and its feature in /proc/cpuinfo, as PoCL chooses. A wrong choice costs time only.
+PROCESSORS = {"avx512": "avx512f", "avx_fma4": "fma4", "avx2": "avx2", "avx_f16c": "f16c", "avx": "avx", "sse41": "sse4_1", "ssse3": "ssse3",
+              "sse2": "sse2"}
+STEM = re.compile(r"(\w+_(?=[a-z]+\d*$)|[a-z]+(?=\d+$))")  # of convert_float4 and vload4: sources paste the rest to it
+FUNCTION = r'@("[^"]+"|[\w.$]+)'
+
+
+def loaded():
+    """Where PoCL is, and the version of its LLVM."""
+    ctypes.CDLL(INSTALLED.read_text().strip())
+    maps = pathlib.Path("/proc/self/maps").read_text()
+    return pathlib.Path(re.search(r"(/\S+/libpocl\.so\S*)", maps)[1]), re.search(r"/libLLVM-(\d+)\.so", maps)[1]
+
+
+def is_named(function, words):
+    """Whether a source may call it: by its name, which C++'s rules extend by the types; or PoCL itself does."""
+    length = re.match(r"_Z(\d+)", function)
+    if length is None:
+        return not function.startswith("Sleef_")  # called by others
+    name = function[length.end():][:int(length[1])].removeprefix("_cl_")
+    stem = STEM.match(name)
+    return name in words or name.startswith("__") or (stem is not None and stem[1] in words)
+
+
+def extract(text, words):
+    """The part of a module that the named functions need."""
+    head, *parts = re.split(r"(?m)^(?=define )", text)
+    bodies, tail = {}, []
+    for part in parts:
+        body, end, rest = part.partition("\n}\n")
+        bodies[re.match("define .*?" + FUNCTION + r"\(", body)[1]] = body + end
+        tail.append(rest)
+    kept, wanted = set(), [name for name in bodies if is_named(name, words)]
+    while wanted:
+        name = wanted.pop()
+        if name in bodies and name not in kept:
+            kept.add(name)
+            wanted += re.findall(FUNCTION, bodies[name])
+    return head + "".join(body for name, body in bodies.items() if name in kept) + "".join(tail)
+
+
+def make(folder, library, version, words):
+    """A tree with PoCL, which finds its files relative to its library; returns the library."""
+    data = folder / "share/pocl"
+    for path in (data, folder / "lib/pocl"):
+        path.mkdir(parents=True, exist_ok=True)
+    for here, there in [(folder / "lib/pocl" / library.name, library), (folder / "lib/pocl/pocl", library.parent / "pocl"),
+                        *((data / path.name, path) for path in (library.parent / DATA).iterdir())]:
+        here.unlink(missing_ok=True)
+        here.symlink_to(there)
+    flags = pathlib.Path("/proc/cpuinfo").read_text().split()
+    whole, = data.glob(f"kernel-*-{next(kind for kind, flag in PROCESSORS.items() if flag in flags)}.bc")
+    clang = [f"clang-{version}", "-x", "ir", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-o", "-"]
+    text = subprocess.run([*clang, "-S", whole], check=True, capture_output=True, text=True).stdout
+    part = subprocess.run([*clang, "-c", "-"], check=True, capture_output=True, input=extract(text, words).encode()).stdout
+    whole.unlink()
+    whole.write_bytes(part)
+    return folder / "lib/pocl" / library.name
+
+
+def main(root, icd, depfile):
+    files = [path for folder in KERNELS for path in sorted((root / folder).rglob("*")) if path.suffix in SUFFIXES and path.is_file()]
+    depfile.write_text(f"{icd}: " + " ".join(str(path).replace(" ", "\\ ") for path in files) + "\n")
+    names = icd.with_suffix(".names")
+    try:
+        library, version = loaded()
+        declared = re.findall(r"\w+", (library.parent / DATA / "include/opencl-c.h").read_text())
+        declared += [stem[1] for stem in map(STEM.match, declared) if stem]
+        words = set(declared).intersection(re.findall(r"[A-Za-z]\w+", " ".join(path.read_text(errors="replace") for path in files)))
+        used = f"{library} " + " ".join(sorted(words))
+        if icd.exists() and names.exists() and names.read_text() == used:
+            return  # the file keeps its time: whatever depends on it is up to date
+        icd.write_text(f"{make(icd.with_suffix('').absolute(), library, version, words)}\n")
+        names.write_text(used)
+    except (OSError, TypeError, StopIteration, ValueError, subprocess.CalledProcessError) as error:
+        print(f"tests/small_pocl.py: the tests run on PoCL as it is installed, which is slower: {error}", file=sys.stderr)
+        icd.write_text(INSTALLED.read_text() if INSTALLED.exists() else "libpocl.so.2\n")
+
+
+main(*map(pathlib.Path, sys.argv[1:]))
