@@ -224,6 +224,7 @@ class Proxy:
         self.n_connections = self.n_cuts = self.n_fired = self.n_lost = 0
         self.n_bytes = [0, 0]  # to the server, from the server
         self.swallows, self.rules, self.links, self.random = False, [], set(), random.Random(1)
+        self.later = collections.deque()  # rules, each for when the one before it has fired
         self.down_until, self.port, self.timed, self.times_s = -math.inf, None, None, []
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
@@ -282,6 +283,8 @@ class Proxy:
 
     def fire(self, link, rule, reset_server=True):
         self.n_fired += 1
+        if self.later:
+            self.rules.append(self.later.popleft())
         if rule.down_s:
             self.cut_now(rule.down_s)
         self.n_cuts += not link.is_cut
@@ -330,6 +333,11 @@ class Proxy:
         rule = Rule(point, text, every, times, down_s)
         self.call(self.rules.append, rule)
         return rule
+
+    def cut_in_turn(self, *cuts):
+        """At each of these (point, text, seconds down), one after the other, however late the test is."""
+        self.later.extend(Rule(point, text, 1, 1, down_s) for point, text, down_s in cuts)
+        self.call(self.rules.append, self.later.popleft())
 
     def clear(self):
         """No rules, no delay, no loss, no stall; the connections stay."""

@@ -15,36 +15,29 @@ class Network(FarmTest):
         self.proxy = Proxy(self.server.port)
         self.addCleanup(self.proxy.close)
 
-    def begin(self, n_tunings, *arguments):
+    def begin(self, n_tunings, *cuts):
+        """Cuts that begin with the first tuning: (point, text, seconds down), the first one of a query that only tunings make."""
         self.write_plan(n_tunings)
-        self.submit()
         for _ in range(2):
-            self.agent(*arguments, url=self.server.url(self.database, "agent", port=self.proxy.port), **DEVICE)
+            self.agent(url=self.server.url(self.database, "agent", port=self.proxy.port), **DEVICE)
         self.until_met()
+        if cuts:
+            self.proxy.cut_in_turn(*cuts)
+        self.submit()
 
-    def fired(self, n):
-        self.assertTrue(until(lambda: self.proxy.n_fired >= n or self.finished()))
-        self.assertEqual(self.proxy.n_fired, n, "it was over before")
+    def check_cuts(self, *cuts):
+        """Each tuning claims, delivers and finishes: so there are more occasions than cuts."""
+        self.begin(2 * len(cuts), *cuts)
+        self.check(2 * len(cuts))
+        self.assertEqual(self.proxy.n_fired, len(cuts))
 
     def test_cuts_at_every_point_of_claims_completions_and_records(self):
-        rules = [(point, text) for text in (CLAIM, FINISH, RECORDS) for point in POINTS]
-        n_tunings = 2 * len(rules)
-        self.begin(n_tunings)
-        for n, (point, text) in enumerate(rules):
-            self.proxy.cut_at(point, text)
-            self.fired(n + 1)
-        self.check(n_tunings)
+        self.check_cuts(*((point, text, 0) for text in (FINISH, RECORDS, CLAIM) for point in POINTS))
 
     def test_the_network_is_down_for_longer(self):
         """For seconds that the environment names; work under way is finished meanwhile."""
-        rules = [(down_s, point, text) for down_s in DOWN_S
-                 for point, text in (("before", CLAIM), ("after", CLAIM), ("during", FINISH), ("reply", CLAIM))]
-        n_tunings = 3 * len(rules)
-        self.begin(n_tunings)
-        for n, (down_s, point, text) in enumerate(rules):
-            self.proxy.cut_at(point, text, down_s=down_s)
-            self.fired(n + 1)
-        self.check(n_tunings)
+        self.check_cuts(*((point, text, down_s) for down_s in DOWN_S
+                          for point, text in (("during", FINISH), ("before", CLAIM), ("after", CLAIM), ("reply", CLAIM))))
 
     def test_a_stalled_network_delivers_late(self):
         self.begin(12)

@@ -22,9 +22,9 @@ class Hangs(SimulatedTest):
         self.assertEqual(answer["evaluations"]["correct"], 180)
         self.assertEqual(processes_of(process.pid), [])
         hung = {pid for _, pid, *_ in self.deeds()}
-        # A configuration that sleeps instead of compiling is tried once more, alone: others may have damaged its process.
+        # One that sleeps is tried once more, alone, as others may have damaged its process; and once more if the machine was busy.
         self.assertLessEqual(20, len(hung))
-        self.assertLessEqual(len(hung), 30)
+        self.assertLessEqual(len(hung), 3 * 20)
         self.assertEqual([pid for pid in hung if os.path.exists(f"/proc/{pid}")], [])
 
 

@@ -25,9 +25,10 @@ class Noise(SimulatedTest):
             chosen = answer["best"]["configuration"]
             losses.append(true_s(chosen["a"], chosen["b"]) / min(measured) - 1)
             good += losses[-1] <= 0.02
-        # Seven seeds are too few for 95 %: if 195 of 200 are good, four or fewer of seven are once in two thousand runs.
         print(f"{good} of {SEEDS} within 2 %; worst {100 * max(losses):.1f} %", file=sys.stderr)
-        self.assertGreaterEqual(good, 95 if SEEDS == 100 else 0.7 * SEEDS)
+        self.figure("choices not within 2 %, in %", 100 * (SEEDS - good) / SEEDS, 5)
+        # Finalists have as many rounds as fit into two seconds. With the fewest a choice is a few per cent off; one by chance is 20.
+        self.assertLess(sum(losses) / SEEDS, 0.1)
 
     def test_tune_and_lookup_name_the_same(self):
         """After each of five tunings in a store: with finalists or without, another objective, and a part that was merged."""

@@ -37,10 +37,9 @@ class SeveralDevices(SimulatedTest):
     # --- behaviour ---
 
     def test_four_say_what_one_says(self):
-        waits = "0.01 * (1 + 0.1 * abs(a - 3) + 0.3 * abs(b - 2))"
         self.write_problem(8, 4)
-        self.simulate(*self.devices(4, waits, waits=True))
-        options = ("--searcher", "exhaustive", "--budget", "32", "--min-runs", "1", "--max-runs", "1")
+        self.simulate(*self.devices(4, "1e-5 * (1 + 0.1 * abs(a - 3) + 0.3 * abs(b - 2))"))
+        options = ("--searcher", "exhaustive", "--budget", "32")
         one, _ = self.tune_on("0:0", *options, "--finalists", "0", "--store", "one.sqlite")
         self.assertEqual(self.used(), [True, False, False, False])
         four, said = self.tune_on("0:0,0:1, 0:2,0:3", *options, "--finalists", "2", "--store", "four.sqlite")
@@ -50,7 +49,7 @@ class SeveralDevices(SimulatedTest):
         self.assertEqual(four["evaluations"], one["evaluations"])
         self.assertEqual(four["devices"], ["0:0", "0:1", "0:2", "0:3"])
         self.assertGreater(sum(self.used()), 1)
-        rows = self.expect_times("four.sqlite", lambda a, b: 0.01 * (1 + 0.1 * abs(a - 3) + 0.3 * abs(b - 2)))
+        rows = self.expect_times("four.sqlite", lambda a, b: 1e-5 * (1 + 0.1 * abs(a - 3) + 0.3 * abs(b - 2)))
         self.assertEqual(len(rows), 32)
         again, _ = self.tune_on("0:2", *options, "--finalists", "0", "--store", "four.sqlite")  # one key for all
         self.assertEqual(again["evaluations"]["measured"], 0)

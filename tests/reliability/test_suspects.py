@@ -4,7 +4,8 @@ import os
 from simulation import SimulatedTest, main
 
 SEEDS = int(os.environ.get("CLATUNE_SEEDS", "10"))
-LAUNCHES = 18  # of one measurement: the first, a warm-up, sixteen runs
+LAUNCHES = 18  # of one measurement: the first, a warm-up, sixteen runs, whatever the machine does
+RUNS = ("--min-runs", "16", "--max-runs", "16", "--max-run-time", "100", "--abandon-factor", "0")
 
 
 class Suspects(SimulatedTest):
@@ -18,7 +19,7 @@ class Suspects(SimulatedTest):
                 continue
             struck = {"times": LAUNCHES} if seed % 2 else {"from": 5, "times": 1}  # all of its runs, or one of them
             self.inject({"at": "time", "do": "shift", "seconds": -5e-6, "when": f"a == {a} and b == {b}", **struck})
-            answer = self.tune("--searcher", "random", "--budget", "50", "--seed", str(seed), "--no-store")
+            answer = self.tune("--searcher", "random", "--budget", "50", "--seed", str(seed), "--no-store", *RUNS)
             self.assertEqual(answer["best"]["configuration"], {"a": 3, "b": 2}, f"seed {seed}: a={a} b={b} was struck")
             self.assertEqual(answer["evaluations"]["measured"], 50)
             n_struck += len(self.deeds()) > 0

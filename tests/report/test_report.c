@@ -394,9 +394,9 @@ static void of_a_key_alone_the_space_is_what_occurs(void **state) {
   const clt_store_description description = {
       .key = s.key, .problem_name = "a\x1b[2Jdd", .sizes = "n=64", .device_json = "{broken"};
   assert_int_equal(clt_report_new(&report, &options, NULL), 0);
-  assert_int_equal(clt_report_add_key(report, s.store, &description, NULL), CLT_E_NOT_FOUND);
+  assert_int_equal(clt_report_add_key(report, s.store, &description, 1, NULL), CLT_E_NOT_FOUND);
   add(&s, CLT_RECORD_SEARCH, 1, 2);
-  assert_int_equal(clt_report_add_key(report, s.store, &description, NULL), 0);
+  assert_int_equal(clt_report_add_key(report, s.store, &description, 1, NULL), 0);
   assert_int_equal(clt_report_n_tunings(report), 1);
   const json_t *t = json_array_get(json_object_get(clt_report_document(report), "tunings"), 0);
   const json_t *configuration = json_object_get(json_object_get(t, "best"), "configuration");

@@ -288,7 +288,7 @@ static void the_time_limit_is_obeyed(void **state) {
   settings.progress = dawdle;
   settings.user = &limit_s;
   assert_int_equal(tune(&result, &settings), 0);
-  assert_int_equal(result->evaluations, 10);
+  assert_in_range(result->evaluations, 0, 10); /* fewer if the processor was busy with other work for so long */
   assert_true(result->stopped);
   clt_tune_result_free(result);
   clt_space_free(space);
