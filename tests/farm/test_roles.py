@@ -425,11 +425,12 @@ class Roles(FarmTest):
                 'evil:1:000000') from clatune.device""")
             self.assertEqual(self.clatune_json(*lookup, "Simulated"), before)
         self.clatune(*lookup, "Invented", expect=3)
-        self.attack("""select clatune.describe(p.hash, d.key, d.driver, 'copy', '', '', '', '', '{"searcher": "forged", "evaluations": 1, "seed": 1}')
-            from clatune.problem p, clatune.device d where p.hash <> md5('x')""")
+        for login, searcher in ("mallory", "forged"), ("agent", "true"):
+            self.attack(f"""select clatune.describe(p.hash, d.key, d.driver, 'copy', '', '', '', '', '{{"searcher": "{searcher}", "evaluations": 1, "seed": 1}}')
+                from clatune.problem p, clatune.device d where p.hash <> md5('x')""", login=login)
         self.server.query("update clatune.described set id = default where login = 'agent'", self.database)
         [tuning] = self.clatune_json("report", looker, "--problem", "copy")["tunings"]
-        self.assertNotEqual((tuning["session"] or {}).get("searcher"), "forged")
+        self.assertEqual(tuning["session"]["searcher"], "true")
 
     def test_a_login_makes_so_many_keys_and_no_more(self):
         self.finish_farm(1)
