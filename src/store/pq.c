@@ -13,9 +13,9 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "store/pq_values.h"
+#include "store/pq_wait.h"
 #include "store/schema.h"
 
-#define SILENCE_S 10       /* without any byte, the request counts as lost */
 #define CONNECT_S 5        /* per attempt */
 #define FIRST_NAP_S 0.02   /* before the first repetition; then doubled each time */
 #define LONGEST_NAP_S 0.5  /* so that a recovered server is noticed within a second */
@@ -37,7 +37,6 @@ struct clt_pq {
 };
 
 static clt_pq_wait_fn wait_for_others;
-
 void clt_pq_on_wait(clt_pq_wait_fn wait) { wait_for_others = wait; }
 
 /* --- errors --- */
@@ -62,8 +61,7 @@ static bool is_away(const char *state) {
   return clt_starts_with(state, "08") || is_one_of(state, states);
 }
 
-/* Whether only the statement must be repeated, not the connection: it conflicted with another one or timed out waiting
- * for it. */
+/* Whether only the statement must be repeated: it conflicted with another one, or timed out waiting for it. */
 static bool is_collision(const char *state) {
   static const char *const states[] = {"40001", "40P01", "55P03", "57014", NULL};
   return is_one_of(state, states);
@@ -153,14 +151,12 @@ static int fail_to_connect(clt_pq *pq, clt_error *error) {
 
 /* Who holds locks in the store, the oldest transaction first: others cannot see when it began. */
 static const char holders[] =
-    "SELECT string_agg(concat('''', usename, ''' (process ', pid, ': ', tables, ')'), ', ') FROM (SELECT a.usename, "
-    "a.pid,"
-    " string_agg(DISTINCT c.relname, ', ') AS tables FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid=l.pid LEFT "
-    "JOIN"
-    " pg_class AS c ON c.oid=l.relation AND c.relkind='r' AND c.relnamespace=to_regnamespace('clatune') WHERE "
-    "l.granted AND"
-    " a.datname=current_database() AND a.pid<>pg_backend_pid() GROUP BY 1, 2 HAVING count(c.oid) > 0"
-    " ORDER BY max(age(l.transactionid)) DESC NULLS LAST LIMIT 3) AS o";
+    "SELECT string_agg(concat('''', usename, ''' (process ', pid, ': ', tables, ')'), ', ') FROM (SELECT"
+    " a.usename, a.pid, string_agg(DISTINCT c.relname, ', ') AS tables FROM pg_locks AS l JOIN pg_stat_activity AS a"
+    " ON a.pid=l.pid LEFT JOIN pg_class AS c ON c.oid=l.relation AND c.relkind='r' AND"
+    " c.relnamespace=to_regnamespace('clatune') WHERE l.granted AND a.datname=current_database() AND"
+    " a.pid<>pg_backend_pid() GROUP BY 1, 2 HAVING count(c.oid) > 0 ORDER BY"
+    " max(age(l.transactionid)) DESC NULLS LAST LIMIT 3) AS o";
 
 static int send_text(clt_pq *pq, const char *sql, clt_pq_rows **rows, clt_error *error);
 
@@ -222,53 +218,12 @@ static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) 
                   state[0] ? state : "unknown cause");
 }
 
-/* --- requests with a deadline --- */
-
-/* Waits for the socket; false: the deadline has passed. */
-static bool wait_socket(PGconn *conn, short events, double deadline_s) {
-  struct pollfd socket = {.fd = libpq.PQsocket(conn), .events = events};
-  for (;;) {
-    const double left_s = deadline_s - clt_now_s();
-    const int n = left_s > 0 ? poll(&socket, 1, (int)ceil(left_s * 1e3)) : 0;
-    if (n > 0) return true;
-    if (left_s <= 0) return false;
-  }
-}
-
-/* Reads all results of a request and keeps the last; *out is NULL if the connection broke. */
-static bool receive(clt_pq *pq, PGresult **out) {
-  const bool unlimited = pq->unlimited;
-  PGresult *last = NULL, *next;
-  double deadline_s = unlimited ? INFINITY : clt_now_s() + SILENCE_S;
-  for (int unsent = 1; unsent;) {
-    unsent = libpq.PQflush(pq->conn);
-    if (unsent < 0) return false;
-    struct pollfd socket = {.fd = libpq.PQsocket(pq->conn), .events = POLLIN | POLLOUT};
-    if (unsent && poll(&socket, 1, SILENCE_S * 1000) == 0) return false;
-    if (unsent && (socket.revents & POLLIN) && !libpq.PQconsumeInput(pq->conn)) return false;
-  }
-  for (;;) {
-    while (libpq.PQisBusy(pq->conn)) {
-      const bool ready = wait_socket(pq->conn, POLLIN, isinf(deadline_s) ? clt_now_s() + 3600 : deadline_s);
-      if ((!ready && !unlimited) || !libpq.PQconsumeInput(pq->conn)) return libpq.PQclear(last), false;
-      if (!unlimited) deadline_s = clt_now_s() + SILENCE_S;
-    }
-    next = libpq.PQgetResult(pq->conn);
-    if (next == NULL) break;
-    const ExecStatusType kind = libpq.PQresultStatus(next);
-    const bool keep = last == NULL || libpq.PQresultStatus(last) != PGRES_FATAL_ERROR;
-    libpq.PQclear(keep ? last : next);
-    if (keep) last = next;
-    if (kind == PGRES_COPY_IN || kind == PGRES_COPY_OUT || kind == PGRES_COPY_BOTH) return libpq.PQclear(last), false;
-  }
-  *out = last;
-  return last != NULL;
-}
+/* --- requests --- */
 
 /* Finishes a request; gives its result if rows is not NULL. `sent`: whether libpq accepted it. */
 static int finish(clt_pq *pq, int sent, clt_pq_rows **rows, clt_error *error) {
   PGresult *result = NULL;
-  if (!sent || !receive(pq, &result)) {
+  if (!sent || !clt_pq_receive(pq->conn, pq->unlimited, &result)) {
     const char *why = libpq.PQerrorMessage(pq->conn);
     return fail_lost(pq, why[0] ? why : "no answer", error);
   }
@@ -344,7 +299,7 @@ static int start_connection(clt_pq *pq, clt_error *error) {
       libpq.PQstatus(pq->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
   while (step != PGRES_POLLING_OK) {
     if (step == PGRES_POLLING_FAILED) return fail_to_connect(pq, error);
-    if (!wait_socket(pq->conn, step == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_s))
+    if (!clt_pq_wait(pq->conn, step == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_s))
       return fail_lost(pq, "no answer while connecting", error);
     step = libpq.PQconnectPoll(pq->conn);
   }
