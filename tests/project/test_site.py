@@ -1,5 +1,5 @@
-"""scripts/docs-site: every link and anchor of the site leads somewhere, nothing is loaded from elsewhere; in a browser no page is wider
-than a phone, and the search finds words. Without MkDocs it is skipped, and without Chromium its second half."""
+"""scripts/docs-site: every link and anchor of the site leads somewhere, nothing is loaded from elsewhere; in a browser, at the width of a phone
+and of a screen, no page is too wide, no text cut off and no table empty, and the search finds words. Without MkDocs it is skipped, and without Chromium its second half."""
 import functools
 import html.parser
 import http.server
@@ -127,8 +127,9 @@ class Site(unittest.TestCase):
 
         class Handler(http.server.SimpleHTTPRequestHandler):
             def do_GET(self):
-                answers = {"/check": CHECK.read_bytes(), "/asked": json.dumps({"pages": [*names, "/wide"], "words": list(words)}).encode(),
-                           "/wide": b"<!doctype html><h1>Wide</h1><p style='width:2000px'>not on a phone"}
+                answers = {"/check": CHECK.read_bytes(), "/asked": json.dumps({"pages": [*names, "/wide", "/lost"], "words": list(words)}).encode(),
+                           "/wide": b"<!doctype html><h1>Wide</h1><p style='width:1200px'>not on a phone",
+                           "/lost": b"<!doctype html><h1>Lost</h1><table><thead><tr><th>key<tbody></table><p style='overflow:hidden'><span style='padding:0 999px'>cut"}
                 if self.path not in answers:
                     return super().do_GET()
                 self.send_response(200)
@@ -156,9 +157,12 @@ class Site(unittest.TestCase):
         self.addCleanup(browser.wait)
         self.addCleanup(os.killpg, browser.pid, signal.SIGKILL)
         self.assertTrue(told.wait(240), "the browser said nothing")
-        self.assertTrue(found.get("wide", {}).pop("/wide", None), found)
-        self.assertEqual((found.get("error"), found["wide"], found["width"]), (None, {}, 390))
-        self.assertEqual(found["read"], len(names) + 1)
+        self.assertIsNone(found.get("error"))
+        self.assertEqual(list(found["faults"].pop("/wide", {})), ["390"], found)
+        self.assertEqual({width: [fault.partition(":")[0] for fault in faults] for width, faults in found["faults"].pop("/lost", {}).items()},
+                         {width: ["an empty table", "cut off"] for width in ("390", "1280")})
+        self.assertEqual((found["faults"], found["widths"]), ({}, [390, 1280]))
+        self.assertEqual(found["read"], len(names) + 2)
         for word, page in words.items():
             self.assertIn(page, [re.sub(r"^[./]*|#.*", "", link) for link in found["results"][word]], word)
 
