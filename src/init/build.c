@@ -70,6 +70,15 @@ int clt_draft_read(clt_draft *d, const char *path, clt_error *error) {
   return rc;
 }
 
+/* Where code has a name only in another case; NULL: nowhere. */
+static const char *name_in_another_case(const char *plain, const char *name) {
+  const size_t n = strlen(name);
+  if (clt_next_word(plain, plain, name)) return NULL;
+  for (const char *at = plain; (at = strcasestr(at, name)) != NULL; at++)
+    if ((at == plain || !clt_in_word(at[-1])) && !clt_in_word(at[n])) return at;
+  return NULL;
+}
+
 int clt_draft_define(clt_draft *d, const char *definition, clt_error *error) {
   const char *equals = definition + strcspn(definition, "=");
   clt_draft_macro m = {.list = equals + 1};
@@ -80,6 +89,10 @@ int clt_draft_define(clt_draft *d, const char *definition, clt_error *error) {
   if (clt_draft_has_macro(d, m.name))
     return clt_fail(error, CLT_E_ARGUMENT, "--define names the macro '%s' twice; give all values in one list: %s=1,2",
                     m.name, m.name);
+  const char *meant = clt_is_name(m.name) ? name_in_another_case(d->plain, m.name) : NULL;
+  if (meant)
+    return clt_fail(error, CLT_E_ARGUMENT, "--define %s: the kernel's file does not use '%s'; did you mean '%.*s'?",
+                    definition, m.name, (int)strlen(m.name), meant);
   if (!is_list && strchr(equals, ' ') && strchr(definition, '"') == NULL)
     return clt_fail(error, CLT_E_ARGUMENT,
                     "--define %s: a build option ends at a blank; use a value of one word, such as uint, or write "

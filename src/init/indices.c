@@ -242,18 +242,26 @@ static bool read_remainder(char out[64], const clt_draft *d, const char *index) 
   return percent && clt_draft_bound(out, d, percent, &end) && *clt_skip_blanks(end) == '\0';
 }
 
+/* Copies the expression that begins at a place, up to the bracket, comma or semicolon behind it. */
+static bool copy_expression(char out[128], const char *begin) {
+  size_t n = 0;
+  begin = clt_skip_blanks(begin);
+  for (int depth = 0; begin[n] && (depth || !strchr("]),;", begin[n])); n++)
+    depth += (begin[n] == '[' || begin[n] == '(') - (begin[n] == ']' || begin[n] == ')');
+  n = (size_t)(clt_before_blanks(begin, begin + n) - begin);
+  if (n == 0 || n >= 128) return false;
+  memcpy(out, begin, n);
+  out[n] = '\0';
+  return true;
+}
+
 /* The groups of the index that begins at a place; 0: unknown. A remainder is one group, and so is an index that the
  * kernel compares as a whole. */
 static int read_index(group groups[MOST_TERMS], const clt_draft *d, const char *begin) {
   char whole[128], limit[64];
   sum index;
-  size_t n = 0;
   begin = clt_skip_blanks(begin);
-  for (int depth = 0; begin[n] && (depth || begin[n] != ']'); n++) depth += (begin[n] == '[') - (begin[n] == ']');
-  n = (size_t)(clt_before_blanks(begin, begin + n) - begin);
-  if (n == 0 || n >= sizeof whole) return 0;
-  memcpy(whole, begin, n);
-  whole[n] = '\0';
+  if (!copy_expression(whole, begin)) return 0;
   groups[0] = (group){0};
   if (read_remainder(limit, d, whole) || clt_draft_limit(limit, d, whole, begin)) {
     memcpy(groups[0].limit, limit, sizeof limit);
@@ -263,18 +271,20 @@ static int read_index(group groups[MOST_TERMS], const clt_draft *d, const char *
 }
 
 /* Whether a place is inside the brackets of an index; else *variable is the one that the statement before it assigns
- * to, or NULL, as in `c` for `int c = columns[k]`. */
-static bool is_inside_index(const char **variable, size_t *length, const char *text, const char *at) {
+ * to, or NULL, as in `c` for `int c = columns[k]`. *expression: where the index or what is assigned begins. */
+static bool is_inside_index(const char **variable, size_t *length, const char **expression, const char *text,
+                            const char *at) {
   int depth = 0, closed = 0; /* closed: round brackets that end before the place */
   *variable = NULL;
   for (; at > text && !strchr(";{}", at[-1]) && *variable == NULL; at--) {
     depth += (at[-1] == ']') - (at[-1] == '[');
+    *expression = at;
     if (depth < 0) return true;
     closed += at[-1] == ')';
     closed -= at[-1] == '(' && closed > 0;
     if (closed || at[-1] != '=' || *at == '=' || (at - 1 > text && strchr("=!<>", at[-2]))) continue;
     const char *end = at - 1;
-    while (end > text && strchr("+-*/%&|^", end[-1])) end--;
+    while (end > text && strchr("+-*/%&|^", end[-1])) *expression = --end; /* a sum of remainders has no bound */
     end = clt_before_blanks(text, end);
     const char *begin = end;
     while (begin > text && clt_in_word(begin[-1])) begin--;
@@ -285,22 +295,27 @@ static bool is_inside_index(const char **variable, size_t *length, const char *t
   return false;
 }
 
-/* Whether an index uses a name, directly or through a variable: x[columns[k]], c = columns[k]; x[c]. */
-static bool is_in_index(const clt_draft *d, const char *name, int depth) {
+/* Whether an index uses a name, directly or through a variable: x[columns[k]], c = columns[k]; x[c]. A remainder does
+ * not count if it cannot be negative. */
+static bool is_in_index(const clt_draft *d, const char *name, bool is_unsigned, int depth) {
   for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++) {
-    const char *variable;
-    char own[64];
+    const char *variable, *expression = at;
+    char own[64], whole[128], limit[64];
     size_t n = 0;
-    if (is_inside_index(&variable, &n, d->body, at)) return true;
+    const bool is_index = is_inside_index(&variable, &n, &expression, d->body, at);
+    if (is_unsigned && copy_expression(whole, expression) && read_remainder(limit, d, whole)) continue;
+    if (is_index) return true;
     if (variable == NULL || n >= sizeof own || depth > MOST_DEPTH) continue;
     memcpy(own, variable, n);
     own[n] = '\0';
-    if (strcmp(own, name) != 0 && is_in_index(d, own, depth + 1)) return true;
+    if (strcmp(own, name) != 0 && is_in_index(d, own, is_unsigned, depth + 1)) return true;
   }
   return false;
 }
 
-bool clt_draft_is_index(const clt_draft *d, const char *array) { return is_in_index(d, array, 0); }
+bool clt_draft_is_index(const clt_draft *d, const char *array, const char *element) {
+  return is_in_index(d, array, element[0] == 'u', 0);
+}
 
 json_t *clt_draft_extent(clt_draft *d, const char *array) {
   json_t *extent = NULL;

@@ -151,8 +151,8 @@ bool clt_draft_bound(char out[64], const clt_draft *draft, const char *at, const
 /* The bound of an index that is used at a place of the body: of the comparison nearest before it, or else behind it;
  * without one, that of the dimension whose global id it is. False: it is not known. */
 bool clt_draft_limit(char out[64], const clt_draft *draft, const char *index, const char *use);
-/* Whether elements of an array are used as an index. */
-bool clt_draft_is_index(const clt_draft *draft, const char *array);
+/* Whether elements of an array, of this type, are used as an index, which may be beyond its end. */
+bool clt_draft_is_index(const clt_draft *draft, const char *array, const char *element);
 /* The number of an array's elements, if all its indices show it: "size_n" or ["size_width", "size_height"]; else NULL.
  * Sets the strides that the indices show. */
 json_t *clt_draft_extent(clt_draft *draft, const char *array);

@@ -145,7 +145,7 @@ static json_t *vector_json(clt_draft *d, const clt_kernel_argument *a, const cha
                            "Vector", "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size", size, "FillType",
                            "Random", "FillValue", real ? 1.0 : 100.0);
   if (a->address == CLT_ADDRESS_CONSTANT) json_object_set_new(json, "MemType", json_string("Constant"));
-  if (!real && clt_draft_is_index(d, a->name)) {
+  if (!real && clt_draft_is_index(d, a->name, element)) {
     json_object_set_new(
         json, "FillValue",
         json_string("TODO the largest element, such as size_n - 1, because the kernel uses the elements "

@@ -6,16 +6,19 @@
 #include "opencl/internal.h"
 #include "problem/parts.h"
 
-/* What a kernel uses that needs an extension. */
+/* What a kernel uses that needs an extension: a type, alone or as a vector, or functions, if its end is open. */
 static const struct {
   const char *word, *extension;
-} features[] = {{"sub_group_", "cl_khr_subgroups"}, {"half", "cl_khr_fp16"}, {"double", "cl_khr_fp64"}};
+  bool is_open;
+} features[] = {{"sub_group_", "cl_khr_subgroups", true}, {"half", "cl_khr_fp16"}, {"double", "cl_khr_fp64"}};
 #define N_FEATURES (sizeof features / sizeof *features)
 
-/* Whether a word begins with this, in code. */
-static bool has_word(const char *text, const char *start) {
-  for (const char *at = text; (at = strstr(at, start)) != NULL; at++)
-    if (at == text || !clt_in_word(at[-1])) return true;
+/* Whether a word of the text is `start`, a number may follow; is_open: whether one begins with it. */
+static bool has_word(const char *text, const char *start, bool is_open) {
+  for (const char *at = text; (at = strstr(at, start)) != NULL; at++) {
+    const char *end = at + strlen(start);
+    if ((at == text || !clt_in_word(at[-1])) && (is_open || !clt_in_word(end[strspn(end, "0123456789")]))) return true;
+  }
   return false;
 }
 
@@ -24,17 +27,6 @@ static bool is_tested(const char *plain, const char *extension) {
   for (const char *at = plain; (at = clt_next_word(plain, at, extension)) != NULL; at++)
     if (!clt_reads_macro_at(plain, at)) return true;
   return false;
-}
-
-static void explain_features(clt_text *out, const clt_executor *executor, const char *plain, const char *log) {
-  for (size_t i = 0; i < N_FEATURES; i++) {
-    const char *extension = features[i].extension;
-    bool named = strstr(log, extension) || has_word(log, features[i].word) || !is_tested(plain, extension);
-    if (named && has_word(plain, features[i].word) && !clt_cl_has_extension(&executor->info, extension))
-      clt_text_printf(out, "needs %s, which this device does not have\n", extension);
-  }
-  if (!executor->info.images && (has_word(plain, "image2d") || has_word(plain, "image3d")))
-    clt_text_add(out, "needs images, which this device does not have\n");
 }
 
 /* The line of a declaration of the name as an argument or a variable; 0: none. A type is before it, on the same line
@@ -59,6 +51,19 @@ static size_t find_declaration(const char *plain, const char *name) {
   return 0;
 }
 
+static void explain_features(clt_text *out, const clt_executor *executor, const char *plain, const char *log) {
+  for (size_t i = 0; i < N_FEATURES; i++) {
+    const char *word = features[i].word, *extension = features[i].extension;
+    const bool is_open = features[i].is_open;
+    const bool is_used = has_word(plain, word, is_open) && !find_declaration(plain, word); /* unless it is a variable */
+    const bool is_named = strstr(log, extension) || has_word(log, word, is_open) || !is_tested(plain, extension);
+    if (is_used && is_named && !clt_cl_has_extension(&executor->info, extension))
+      clt_text_printf(out, "error: needs %s, which this device does not have\n", extension);
+  }
+  if (!executor->info.images && (has_word(plain, "image2d", true) || has_word(plain, "image3d", true)))
+    clt_text_add(out, "error: needs images, which this device does not have\n");
+}
+
 static void explain_names(clt_text *out, const clt_plan *plan, const char *plain) {
   const clt_problem *problem = plan->problem;
   const char *file = plan->source_file;
@@ -67,7 +72,7 @@ static void explain_names(clt_text *out, const clt_plan *plan, const char *plain
     const size_t line = problem->sizes[i].no_macro ? 0 : find_declaration(plain, name);
     if (line)
       clt_text_printf(out,
-                      "%s:%zu declares '%s', and the macro of the problem parameter '%s' replaces it there; add "
+                      "error: %s:%zu declares '%s', and the macro of the problem parameter '%s' replaces it there; add "
                       "\"Macro\": false to the problem parameter, or rename it\n",
                       file, line, name, name);
   }
@@ -76,12 +81,13 @@ static void explain_names(clt_text *out, const clt_plan *plan, const char *plain
     const size_t line = find_declaration(plain, name);
     if (line)
       clt_text_printf(out,
-                      "%s:%zu declares '%s', and the macro of the tuning parameter '%s' replaces it there; rename the "
-                      "tuning parameter\n",
+                      "error: %s:%zu declares '%s', and the macro of the tuning parameter '%s' replaces it there; "
+                      "rename the tuning parameter\n",
                       file, line, name, name);
   }
 }
 
+/* Explanations say "error", so that messages with one line of the log have the first of them. */
 char *clt_explain_build(const clt_executor *executor, const clt_plan *plan, const char *source, const char *log) {
   clt_text out = {0};
   char *taken = NULL, *plain = clt_plain_source(source);

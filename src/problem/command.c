@@ -40,6 +40,14 @@ void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const
   clt_text_add_value(out, value);
 }
 
+void clt_add_define_option(clt_text *out, const clt_calculation *c, size_t index) {
+  const char *name;
+  const clt_value value = define_at(c, index, &name);
+  const bool quoted = value.type == CLT_STRING && strpbrk(value.text, " \t") && strchr(value.text, '"') == NULL;
+  clt_add_define(out, c, index, "-D", quoted ? "=\"" : "=");
+  if (quoted) clt_text_add(out, "\"");
+}
+
 /* --- words --- */
 
 /* Writes the value of a placeholder, or reports the missing value. */
@@ -56,8 +64,10 @@ static void add_place(clt_text *out, clt_calculation *c, char place, const clt_c
              {CLT_PLACE_OPTIONS, c->slots ? "" : NULL, "\"{options}\" needs a single configuration; a batch has many"}};
   size_t i = 0;
   while (all[i].place != (clt_command_place)place) i++;
-  for (size_t k = 0; place == CLT_PLACE_OPTIONS && c->slots && k < clt_n_defines(c->instance); k++)
-    clt_add_define(out, c, k, k ? " -D" : "-D", "=");
+  for (size_t k = 0; place == CLT_PLACE_OPTIONS && c->slots && k < clt_n_defines(c->instance); k++) {
+    if (k) clt_text_add(out, " ");
+    clt_add_define_option(out, c, k);
+  }
   if (all[i].text)
     clt_text_add(out, all[i].text);
   else if (c->rc == CLT_OK)

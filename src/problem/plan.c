@@ -77,7 +77,7 @@ static void add_build_options(clt_text *out, clt_calculation *c, size_t n_define
   const clt_problem *problem = instance->problem;
   for (size_t i = 0; i < n_defines; i++) {
     if (i >= problem->n_parameters && problem->sizes[i - problem->n_parameters].no_macro) continue;
-    clt_add_define(out, c, i, "-D", "=");
+    clt_add_define_option(out, c, i);
     clt_text_add(out, " ");
   }
   /* The grid in work-groups; and the block size, in dimensions in which it is not a parameter. */

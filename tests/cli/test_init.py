@@ -483,6 +483,27 @@ kernel void f(global const uchar *data, const int n, global int *hist, global in
         self.assertEqual(asked, ["start", "column"])
         self.assertEqual([n for n, a in arguments.items() if a.get("HostileData") is False], asked)
 
+    def test_remainders_of_unsigned_elements_are_within_their_bound(self):
+        self.write("bins.cl", """#define BINS 256
+kernel void bins(global const uint *direct, global const uchar *assigned, global const int *negative, global const uint *shifted,
+                 global const uint *added, global uint *hist, const uint n) {
+  const uint i = get_global_id(0);
+  if (i >= n) return;
+  atomic_inc(&hist[direct[i] % BINS]);
+  const uint bin = assigned[i] % BINS;
+  atomic_inc(&hist[bin]);
+  atomic_inc(&hist[negative[i] % BINS]);
+  atomic_inc(&hist[shifted[i] % BINS + 1]);
+  uint sum = 1;
+  sum += added[i] % BINS;
+  atomic_inc(&hist[sum]);
+}
+""")
+        self.init("bins.cl")
+        arguments = self.problem("bins.json")["KernelSpecification"]["Arguments"]
+        asked = [a["Name"] for a in arguments if str(a["FillValue"]).startswith("TODO the largest element")]
+        self.assertEqual(asked, ["negative", "shifted", "added"])
+
     def test_a_macro_of_several_words_cannot_be_a_build_option(self):
         self.write("my.cl", SCALE)
         said = self.clatune("init", "my.cl", "--define", "T=unsigned int", expect=2).stderr
@@ -643,6 +664,8 @@ kernel void second(global const float *half_done, global float *out, const int n
         for name in ("program.c", "program.cl"):  # a program of the host
             self.write(name, "#include <stdio.h>\nint main(void) { return 0; }\n")
             self.assertIn('for a program, start with the tutorial "Your first program"', self.init(name, expect=1).stderr)
+        said = self.init("bad.cl", "--define", "n=1,2", expect=2).stderr
+        self.assertIn("--define n=1,2: the kernel's file does not use 'n'; did you mean 'N'?", said)
         self.init("bad.cl", "--define", "N=x[0]")
         self.assertEqual(self.problem("bad.json")["KernelSpecification"]["CompilerOptions"], ["-DN=x[0]"])
         self.assertIn("exists already", self.init("bad.cl", "--define", "N=x[0]", expect=1).stderr)

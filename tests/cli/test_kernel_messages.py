@@ -32,6 +32,12 @@ class Messages(CliTest):
         log = self.clatune_json("verify", "scale.json", *POCL, expect=5)["log"]
         self.assertRegex(log, r"scale.cl:\d+ declares 'n', and the macro of the problem parameter 'n' replaces it there; add \"Macro\": false")
 
+    def test_a_value_of_several_words_is_one_option(self):
+        parameter = '{"Name": "T", "Type": "string", "Values": ["float", "unsigned int"], "Default": "unsigned int"}, '
+        self.edit("scale.json", '{"Name": "fault",', parameter + '{"Name": "fault",')
+        self.edit("scale.cl", "kernel void scale(", "constant T typed = 1;\nkernel void scale(")
+        self.clatune("verify", "scale.json", *POCL)
+
     def test_a_feature_that_the_device_lacks_is_named(self):
         devices = self.clatune_json("devices")["devices"]
         extensions = next(one["extensions"] for one in devices if "Portable" in one["platform_name"])

@@ -101,6 +101,35 @@ class FixedMacros(SimulatedTest):
             self.clatune("verify", "copy.json", "--device", "Simulated")
 
 
+class MissingFeature(SimulatedTest):
+    """A device that lacks what a kernel uses: this is said before the compiler's own words."""
+    NEEDS = re.compile("needs (.*), which this device does not have")
+
+    def needs(self, head, command="verify"):
+        (self.folder / "copy.cl").write_text(head + "\n" + KERNEL)
+        more, status = ((), 5) if command == "verify" else (("--no-store",), 4)
+        run = self.clatune(command, *self.subject, *more, expect=status)
+        return self.NEEDS.findall(run.stdout + run.stderr)
+
+    def test_it_is_named(self):
+        self.simulate(fails={"build": "True"})
+        for head, feature in (("half f(global half *x);", "cl_khr_fp16"), ("half4 x;", "cl_khr_fp16"), ("double f(int i);", "cl_khr_fp64"),
+                              ("int f(void) { return get_sub_group_size() + sub_group_all(1); }", "cl_khr_subgroups"),
+                              ("void f(read_only image2d_t x);", "images")):
+            self.assertEqual(self.needs(head), [feature], head)
+        self.assertEqual(self.needs("half x;", "tune"), ["cl_khr_fp16"])
+
+    def test_a_name_is_no_feature(self):
+        self.simulate(fails={"build": "True"})
+        for head in ("int f(int half) { return half * 2; }", "int f(int n) { const int half = n / 2; return half; }",
+                     "float f(float x, float halfway) { return half_sqrt(x) + halfway; }", "int doubled(int double_buffer);"):
+            self.assertEqual(self.needs(head), [], head)
+
+    def test_what_the_device_has_is_not_named(self):
+        self.simulate(fails={"build": "True"}, extensions="cl_khr_fp16 cl_khr_subgroups")
+        self.assertEqual(self.needs("half f(int i) { return sub_group_all(i); }"), [])
+
+
 class PartOfAConfiguration(SimulatedTest):
     def test_verify_takes_the_rest_from_the_default(self):
         self.edit("copy.json", '"Values": "list(range(25))", "Default": 0', '"Values": "list(range(25))", "Default": 7')
