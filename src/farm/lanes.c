@@ -141,7 +141,7 @@ int farm_look_for_end(farm_agent *f, clt_error *error) {
   int rc = clt_queue_expire(f->pq, error);
   if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq) || !farm_is_joined(f, f->plans[0])) return rc;
   rc = clt_queue_reject(f->pq, f->plans[0]->id, error);
-  if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, error);
+  if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, "[]", error);
   if (rc) return rc;
   f->done = clt_pq_n_rows(rows) == 0 || clt_pq_whole(rows, 0, 0) != f->plans[0]->id || !clt_pq_whole(rows, 0, 4);
   clt_pq_rows_free(rows);

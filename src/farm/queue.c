@@ -86,16 +86,18 @@ int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *te
   " AND (EXISTS (SELECT FROM cell c WHERE c.target = t.id AND c.began IS NOT NULL) OR EXISTS (SELECT FROM agent a" \
   " WHERE strpos('; ' || a.devices || '; ', '; ' || t.name || '; ') > 0))"
 
-int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error) {
+int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, const char *devices, clt_error *error) {
   static const char ask[] =
       "SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash,"
       " (NOT EXISTS (" ROWS_OF_PLAN "p.id" OF_DEVICE_OF_SOMEBODY ") OR EXISTS (" ROWS_OF_PLAN
       "p.id" OF_DEVICE_OF_SOMEBODY
       " AND cell.state IN ('open', 'running')))::integer::bigint FROM plan p WHERE id > $1 AND"
       " (NOT EXISTS (" ROWS_OF_PLAN "p.id) OR EXISTS (" ROWS_OF_PLAN
-      "p.id AND cell.state IN ('open', 'running')))"
+      "p.id AND cell.state IN ('open', 'running')) OR EXISTS (SELECT FROM json_array_elements_text($2::json) d WHERE"
+      " NOT EXISTS (SELECT FROM target t WHERE t.plan = p.id AND t.device = d AND n_cells(p.text) <="
+      " (SELECT count(*) FROM cell WHERE cell.target = t.id))))"
       " ORDER BY id LIMIT 50";
-  return clt_pq_run(pq, rows, ask, error, "w", after);
+  return clt_pq_run(pq, rows, ask, error, "wt", after, devices);
 }
 
 int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error) {

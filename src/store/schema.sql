@@ -537,9 +537,11 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
 CREATE OR REPLACE FUNCTION clatune.greet(_name text, _devices text, _lost text, _described json) RETURNS void LANGUAGE sql
 SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
   INSERT INTO agent AS a(login, name, devices, lost, described, seen)
-    VALUES (session_user, one_line(_name, 200), one_line(_devices, 4096), one_line(_lost, 4096),
+    SELECT session_user, one_line(_name, 200), one_line(_devices, 4096), one_line(_lost, 4096),
       CASE WHEN json_typeof(_described) = 'array' AND octet_length(_described::text) <= 1048576 THEN _described ELSE '[]' END,
-      clock_timestamp())
+      clock_timestamp() -- as each plan is compared with all agents' devices, a login has no more than these
+    WHERE (SELECT count(*) FROM (SELECT FROM agent WHERE login = session_user AND devices <> '' LIMIT 1000) AS o) < 1000
+      OR EXISTS (SELECT FROM agent WHERE login = session_user AND name = one_line(_name, 200))
     ON CONFLICT (login, name) DO UPDATE SET devices = excluded.devices, lost = excluded.lost, seen = excluded.seen,
       described = CASE a.described::text WHEN excluded.described::text THEN a.described ELSE excluded.described END $$;
 
@@ -591,7 +593,7 @@ GRANT SELECT (target, n, text, state, agent, login, lease, began, finished, prog
   best_origin, best_number) ON clatune.cell TO clatune_reader, clatune_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA clatune TO clatune_owner;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA clatune TO clatune_owner;
-GRANT EXECUTE ON FUNCTION clatune.lease_end, clatune.is_of, clatune.cut TO clatune_reader, clatune_worker;
+GRANT EXECUTE ON FUNCTION clatune.lease_end, clatune.is_of, clatune.cut, clatune.n_cells TO clatune_reader, clatune_worker;
 GRANT EXECUTE ON FUNCTION clatune.describe, clatune.deliver, clatune.ship, clatune.submit, clatune.join_plan,
   clatune.add_cells, clatune.claim, clatune.renew, clatune.give_back, clatune.finish, clatune.fail, clatune.expire,
   clatune.reject, clatune.greet, clatune.leave TO clatune_worker;

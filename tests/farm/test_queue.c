@@ -138,7 +138,7 @@ static void renew(clt_claim *claim, int64_t progress, bool lost) {
 static bool is_unfinished(void) {
   clt_error error = {0};
   clt_pq_rows *rows = NULL;
-  check(clt_queue_plans(pq, &rows, plan - 1, &error), &error);
+  check(clt_queue_plans(pq, &rows, plan - 1, "[]", &error), &error);
   const bool is = clt_pq_n_rows(rows) > 0 && clt_pq_whole(rows, 0, 0) == plan && clt_pq_whole(rows, 0, 4);
   clt_pq_rows_free(rows);
   return is;

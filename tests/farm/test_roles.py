@@ -339,6 +339,21 @@ class Roles(FarmTest):
         self.assertEqual(again.stderr, "clatune: note: plan 2 keeps its lease of 5 s\n")
         self.assertEqual(self.value(leases), "5 5")
 
+    def test_a_plan_is_not_over_before_it_begins(self):
+        """mallory finishes the only row that there is, of a device that nobody has; or is a thousand agents, with which each plan is compared."""
+        self.write_plan(3)
+        self.submit()
+        self.attack("""select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan; select clatune.add_cells(id, 0, '["a"]') from clatune.target;
+            select clatune.deliver('[{"place": 0, "problem": "p", "device": "A", "driver": "x", "origin": "eeeeeeeeeeeeeeee", "number": 1, "kind": "search",
+            "configuration": "a=1", "reason": "none", "time_s": 1, "clock": "device", "created_s": 1, "confirmed": 1, "comparison": 0}]', 'e:1:1');
+            select clatune.claim(repeat('a', 32), 'e:1:1', (select json_agg(id) from clatune.target));
+            select clatune.finish(target, n, repeat('a', 32), '{"configuration": {"a": 1}}', 0, '{"problem": "p", "configuration": "a=1", "time_s": 1}') from clatune.cell;
+            select count(clatune.greet('g' || i, 'd', '', '[]')::text) from generate_series(1, 2000) i""")
+        self.assertEqual(self.value("select state from clatune.cell"), "done")
+        self.assertEqual(self.value("select count(*) from clatune.agent where login = 'mallory' and devices <> ''"), "1000")
+        self.agent()
+        self.assertTrue(until(lambda: self.states() == {"done": 4}), self.states())
+
     def test_what_is_invented_hides_nothing(self):
         """Devices, names with line ends, and long descriptions."""
         self.finish_farm(1)
@@ -363,8 +378,9 @@ class Roles(FarmTest):
     def test_many_plans_and_agents_hide_nobodys(self):
         self.write_plan(2, Name="of others")
         self.submit()
-        self.attack("select clatune.submit('x' || i, '{\"a\": ' || i || '}', 3, false) from generate_series(1, 120) i;"
-                    "select clatune.greet('!' || i, 'd', '', '[]') from generate_series(1, 10001) i")
+        self.attack("select clatune.submit('x' || i, '{\"a\": ' || i || '}', 3, false) from generate_series(1, 120) i")
+        self.server.query("insert into clatune.agent(login, name, devices, lost, described, seen) select 'm' || i % 11, '!' || i, 'd', '', '[]', clock_timestamp() "
+                          "from generate_series(1, 10001) i", self.database)
         self.attack("select clatune.greet('last:1:1', 'd', '', '[]')", login="agent")
         said = self.clatune("sweep", "--status", "--store", self.url_of("looker")).stdout.splitlines()
         self.assertEqual(len([line for line in said if "'of others': submitted" in line or "agent last:1:1: d; seen" in line]), 2)
