@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The picture of README.md from the tables of docs/notebook/search-quality.md: performance against evaluations of clatune's default searcher, of
-Kernel Tuner's three strategies with the best scores, and of random search.
+"""The picture of README.md from the table of docs/notebook/search-quality.md: performance against evaluations of clatune's default searcher, of the
+three other searchers that are the fastest after 100 evaluations, and of random search.
 
     benchmarks/search_picture.py [-o docs/pictures/search.svg]
 """
@@ -15,23 +15,23 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE, PICTURE = ROOT / "docs/notebook/search-quality.md", ROOT / "docs/pictures/search.svg"
 
 
-def table(page, whose):
-    """[[name, fraction after each number of evaluations ...]] in the table's order, which is that of the score; the numbers."""
-    text = re.search(rf"^\| {whose} \|.*\n\|[- |]+\n((?:\|.*\n)+)", page, re.M)
+def table(page):
+    """[name, fraction after each number of evaluations ...] in the table's order, the best after 100 first; the numbers."""
+    part = page[page.index("<!-- peers: begin -->"):page.index("<!-- peers: end -->")]
+    text = re.search(r"^\| searcher \|.*\n\|[- |]+\n((?:\|.*\n)+)", part, re.M)
     numbers = [int(n) for n in re.findall(r"\| (\d+) (?=\|)", text[0].splitlines()[0])]
     rows = [line.strip("| ").split(" | ") for line in text[1].splitlines()]
-    return numbers, [[row[0], *map(float, row[1:1 + len(numbers)])] for row in rows]
+    return numbers, [[row[0], *(float(cell.split()[0]) for cell in row[1:1 + len(numbers)])] for row in rows]
 
 
 def picture(page):
-    numbers, ours = table(page, "clatune")
-    _, theirs = table(page, "Kernel Tuner")
-    by_name = {row[0]: row[1:] for row in ours}
-    curves = {"clatune surrogate": by_name["surrogate"], **{f"Kernel Tuner {row[0]}": row[1:] for row in theirs[:3]}, "clatune random": by_name["random"]}
+    numbers, rows = table(page)
+    curves = {row[0]: row[1:] for row in rows}
+    others = [name for name in curves if not name.startswith(("clatune", "plain"))]
     first, last = math.log(numbers[0]), math.log(numbers[-1])
     places = [(math.log(n) - first) / (last - first) for n in numbers]
-    return plots.lines("Optimum / best found, mean of fourteen recorded GPU spaces, 20 searches each", list(zip(places, numbers)),
-                       {name: list(zip(places, values)) for name, values in curves.items()}, least=0.75, step=0.05)
+    return plots.lines("Optimum / best found, mean of fourteen recorded GPU spaces", list(zip(places, numbers)),
+                       {name: list(zip(places, curves[name])) for name in ["clatune surrogate", *others[:3], "plain random"]}, least=0.75, step=0.05)
 
 
 def main():
