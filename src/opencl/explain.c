@@ -41,8 +41,15 @@ static size_t find_declaration(const char *plain, const char *name) {
     const char *type = before;
     while (type > line && clt_in_word(type[-1])) type--;
     bool is_type = type < before && (*type < '0' || *type > '9') && *after && strchr(",);=[\r\n", *after);
+    /* A product, unless it begins a statement or a qualifier comes first. */
+    const char *earlier = type;
+    while (earlier > line && strchr(" \t", earlier[-1])) earlier--;
+    const char last = earlier > line ? earlier[-1] : ';';
+    if (memchr(before, '*', (size_t)(at - before))) is_type = is_type && (clt_in_word(last) || strchr(";{}", last));
+    while (earlier > line && clt_in_word(earlier[-1])) earlier--;
     for (size_t i = 0; i < sizeof no_types / sizeof *no_types; i++)
-      is_type = is_type && !(strncmp(type, no_types[i], strlen(no_types[i])) == 0);
+      is_type = is_type && strncmp(type, no_types[i], strlen(no_types[i])) != 0 &&
+                strncmp(earlier, no_types[i], strlen(no_types[i])) != 0;
     if (!is_type || line[strspn(line, " \t")] == '#') continue;
     size_t number = 1;
     for (const char *c = plain; c < at; c++) number += *c == '\n';

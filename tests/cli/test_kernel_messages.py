@@ -32,6 +32,12 @@ class Messages(CliTest):
         log = self.clatune_json("verify", "scale.json", *POCL, expect=5)["log"]
         self.assertRegex(log, r"scale.cl:\d+ declares 'n', and the macro of the problem parameter 'n' replaces it there; add \"Macro\": false")
 
+    def test_a_product_is_no_declaration(self):
+        self.edit("scale.cl", "__kernel void scale(", "int first(int lid) { int a = lid * block; return a nonsense; }\n__kernel void scale(")
+        log = self.clatune_json("verify", "scale.json", *POCL, expect=5)["log"]
+        self.assertIn("expected ';' after return", log)
+        self.assertNotIn("declares", log)
+
     def test_a_value_of_several_words_is_one_option(self):
         parameter = '{"Name": "T", "Type": "string", "Values": ["float", "unsigned int"], "Default": "unsigned int"}, '
         self.edit("scale.json", '{"Name": "fault",', parameter + '{"Name": "fault",')
