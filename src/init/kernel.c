@@ -356,15 +356,19 @@ bool clt_draft_bound(char out[64], const clt_draft *d, const char *at, const cha
  * Numbers count in loops only: others are often positions, as in x < 2. */
 static bool has_bound(char out[64], bool *known, const clt_draft *d, const char *at) {
   const char *end;
+  char bound[64];
   at = clt_skip_blanks(at);
   const bool less = *at == '<';
   if ((!less && *at != '>') || at[1] == *at) return false;
   at = clt_skip_blanks(at + 1 + (at[1] == '='));
-  const bool read = clt_draft_bound(out, d, at, &end);
+  const bool read = clt_draft_bound(bound, d, at, &end);
   const char *next = clt_skip_blanks(end);
-  *known = read && !strchr("*/%+<>[(.", *next);
-  if (isdigit((unsigned char)*at)) return less && *next == ';';
-  return less || *known;
+  const bool readable = read && !strchr("*/%+<>[(.", *next);
+  const bool is_bound = isdigit((unsigned char)*at) ? less && *next == ';' : less || readable;
+  if (!is_bound) return false; /* as in x > 0, after which an earlier one counts */
+  *known = readable;
+  if (readable) memcpy(out, bound, sizeof bound);
+  return true;
 }
 
 bool clt_draft_limit(char out[64], const clt_draft *d, const char *name, const char *use) {
