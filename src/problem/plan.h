@@ -89,8 +89,7 @@ typedef struct clt_plan_launch {
   size_t *args;   /* indices into clt_plan.args, in the order of the kernel's arguments */
   size_t n_args;
   unsigned repeat; /* >= 1 */
-  size_t together; /* number of consecutive launches, from this one on, that are repeated together and share `repeat`; 0
-                      means 1 */
+  size_t together; /* consecutive launches, from this one on, that are repeated together and share `repeat`; 0: 1 */
 } clt_plan_launch;
 
 typedef struct clt_plan {
@@ -149,7 +148,6 @@ int clt_plan_write_c(clt_c_formulas *out, const clt_plan *plan, clt_error *error
 /* The launches of a plan with its source. Free *out, which borrows the names of the kernels. */
 int clt_plan_launches(clt_launch_sizes **out, const clt_plan *plan, clt_error *error);
 void clt_c_formulas_release(clt_c_formulas *formulas);
-
 /* Makes the plan of a configuration; that of a generated kernel lacks its source, and may lack the sizes and the name
  * of its launch. If an expression fails, the error has its key. */
 int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error);
