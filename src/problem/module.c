@@ -1,5 +1,5 @@
-/* Modules: a problem's own C functions, compiled once into the user's cache and loaded. Those of shipped problems may be
- * installed compiled, for machines without a compiler. */
+/* Modules: a problem's own C functions, compiled once into the user's cache and loaded. Those of shipped problems may
+ * be installed compiled, for machines without a compiler. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,11 +157,12 @@ static int compile_module(const char *path, const char *library, const char *inc
 /* --- modules of shipped problems: installed compiled, by whichever compiler --- */
 
 #define ANY_COMPILER ""
+#define NO_HEADER "" /* clatune/module.h is of the same release, and missing where no modules are compiled */
 
 int clt_module_ship(const char *path, const char *folder, clt_error *error) {
   char *include = include_folder(), *library = NULL;
   int rc = include ? clt_folder_make(folder, error) : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = name_library(&library, folder, path, include, ANY_COMPILER, error);
+  if (rc == CLT_OK) rc = name_library(&library, folder, path, NO_HEADER, ANY_COMPILER, error);
   if (rc == CLT_OK) rc = compile_module(path, library, include, error);
   if (rc == CLT_OK && chmod(library, 0755) != 0) rc = clt_fail_errno(error, CLT_E_IO, "change the mode of", library);
   free(include);
@@ -170,11 +171,11 @@ int clt_module_ship(const char *path, const char *folder, clt_error *error) {
 }
 
 /* A module's installed shared object; *out is NULL if there is none. */
-static int find_shipped(char **out, const char *path, const char *include, clt_error *error) {
+static int find_shipped(char **out, const char *path, clt_error *error) {
   static const char *const folders[] = {"../" CLATUNE_SHIPPED_MODULES, "../../" CLATUNE_SHIPPED_MODULES, NULL};
   char *folder = clt_find_near_program(folders, R_OK);
   if (folder == NULL) folder = clt_find_near_library(folders, R_OK);
-  int rc = folder ? name_library(out, folder, path, include, ANY_COMPILER, error) : CLT_OK;
+  int rc = folder ? name_library(out, folder, path, NO_HEADER, ANY_COMPILER, error) : CLT_OK;
   if (rc == CLT_OK && *out && access(*out, R_OK) != 0) {
     free(*out);
     *out = NULL;
@@ -206,8 +207,8 @@ static int open_cache(char **out, clt_error *error) {
   return rc;
 }
 
-/* Finds the shared object of a module. One in C is compiled if it is neither shipped nor in the cache, or anew. A cached
- * file of another user is replaced. */
+/* Finds the shared object of a module. One in C is compiled if it is neither shipped nor in the cache, or anew. A
+ * cached file of another user is replaced. */
 static int find_library(char **out, const char *path, bool anew, clt_error *error) {
   char *folder = NULL, *include = NULL;
   size_t n;
@@ -217,7 +218,7 @@ static int find_library(char **out, const char *path, bool anew, clt_error *erro
     return (*out = strdup(path)) ? CLT_OK : clt_fail_memory(error);
   }
   int rc = (include = include_folder()) ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK && !anew) rc = find_shipped(out, path, include, error);
+  if (rc == CLT_OK && !anew) rc = find_shipped(out, path, error);
   if (rc == CLT_OK && *out == NULL) {
     rc = open_cache(&folder, error);
     if (rc == CLT_OK) rc = name_library(out, folder, path, include, compiler_command(), error);
