@@ -204,9 +204,7 @@ def main():
     searches = search(options, problems)
     times = measure_winners(options, problems, searches)
     text = "\n\n".join(f"Level {level}:\n\n{table(options, level, searches, times)}" for level in options.levels)
-    print(text)
-    if options.page:
-        tables.replace_part(options.page, "coding-ants", text)
+    tables.publish(text, options.page, "coding-ants")
 
 
 if __name__ == "__main__":

@@ -54,9 +54,7 @@ def main():
             rows.append(row(family.name.split(".")[0], device, report(options, family, device)))
             print(" | ".join(str(x) for x in rows[-1]), flush=True)
     text = tables.markdown(["family", "device", "arms", "inputs", *CHOICES.values(), "gap closed", "slower than the single best"], rows)
-    print(text)
-    if options.page:
-        tables.replace_part(options.page, "families", text)
+    tables.publish(text, options.page, "families")
 
 
 if __name__ == "__main__":

@@ -373,9 +373,7 @@ def main():
     head = ["problem", "tuner", "fastest winner, ms", "median over it", "worst over it", "a tuning, s"]
     means = ", ".join(geometric(rows, tuner) for tuner in options.tuners)
     text = f"{tables.markdown(head, rows)}\n\nGeometric means of the medians: {means}."
-    print(text)
-    if options.page:
-        tables.replace_part(options.page, "live kernel tuner", text)
+    tables.publish(text, options.page, "live kernel tuner")
 
 
 if __name__ == "__main__":

@@ -47,9 +47,7 @@ def main():
     parser.add_argument("--page", help="page that the table is also written to")
     options = parser.parse_args()
     text = table(sweep(options))
-    print(text)
-    if options.page:
-        tables.replace_part(options.page, options.plan.stem, text)
+    tables.publish(text, options.page, options.plan.stem)
 
 
 if __name__ == "__main__":

@@ -413,9 +413,7 @@ def main():
     if options.searchers != "none":
         search_all(options)
     text = report(options)
-    print(text)
-    if options.page:
-        tables.replace_part(options.page, "peers", text)
+    tables.publish(text, options.page, "peers")
 
 
 if __name__ == "__main__":

@@ -130,9 +130,7 @@ def main():
     rows = made + old_rows(options.csv, made)
     write(options.csv, rows)
     text = table(rows)
-    print(text)
-    if options.page:
-        tables.replace_part(options.page, "quality", text)
+    tables.publish(text, options.page, "quality")
 
 
 if __name__ == "__main__":

@@ -51,9 +51,7 @@ def main():
                   for a, b in zip(with_it, without)]
     head = ["space", "stages", "failed, % (found), with", "without the validity model"]
     text = tables.markdown(head, sorted(lines, key=lambda x: x[0]))
-    print(text)
-    if options.page:
-        tables.replace_part(options.page, "second-stage failures", text)
+    tables.publish(text, options.page, "second-stage failures")
 
 
 if __name__ == "__main__":

@@ -169,3 +169,10 @@ def replace_part(path, name, text):
     if page.count(begin) != 1 or page.count(end) != 1:
         sys.exit(f"{path}: no part '{name}'")
     pathlib.Path(path).write_text(page[:page.index(begin) + len(begin)] + text + "\n" + page[page.index(end):])
+
+
+def publish(text, page, part):
+    """Prints text and, if a page is named, puts it into a part of it."""
+    print(text)
+    if page:
+        replace_part(page, part, text)
