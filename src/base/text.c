@@ -163,6 +163,11 @@ bool clt_starts_with(const char *text, const char *beginning) {
   return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
+bool clt_is_one_of(const char *text, const char *const *texts) {
+  while (*texts && strcmp(*texts, text) != 0) texts++;
+  return *texts != NULL;
+}
+
 bool clt_ends_with(const char *text, const char *end) {
   size_t n = strlen(text), n_end = strlen(end);
   return n >= n_end && memcmp(text + n - n_end, end, n_end) == 0;

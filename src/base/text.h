@@ -69,6 +69,7 @@ const char *clt_telling_line(int *n, const char *log);
 #define CLT_PLURAL(n) ((n) == 1 ? "" : "s") /* for "%zu row%s" */
 
 bool clt_starts_with(const char *text, const char *beginning);
+bool clt_is_one_of(const char *text, const char *const *texts); /* which end by a NULL */
 bool clt_ends_with(const char *text, const char *end);
 
 /* Whether a text is a name: [A-Za-z_][A-Za-z0-9_]*, in any locale. */

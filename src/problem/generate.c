@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/spawn.h"
+#include "base/text.h"
 #include "problem/command.h"
 
 #define MOST_BYTES ((size_t)16 << 20) /* of an answer */
@@ -278,12 +279,6 @@ static const char *take_arguments(clt_plan *plan, clt_plan_launch *launch, const
   return NULL;
 }
 
-/* names: ended by a NULL. */
-static bool is_among(const char *const *names, const char *name) {
-  while (*names && strcmp(*names, name) != 0) names++;
-  return *names != NULL;
-}
-
 static bool states(const json_t *answer, const char *name) {
   const json_t *value = json_object_get(answer, name);
   return value && !json_is_null(value);
@@ -309,8 +304,9 @@ static const char *take_launches(clt_plan *plan, const clt_problem *problem, con
   for (size_t i = 0; mistake == NULL && i < n; i++) {
     const json_t *entry = json_array_get(list, i);
     if (!json_is_array(json_object_get(entry, "global"))) return "an entry of \"launches\" has no \"global\"";
-    json_object_foreach((json_t *)entry, name,
-                        value) if (!is_among(members, name)) return "an entry of \"launches\" has an unknown member";
+    json_object_foreach((json_t *)entry, name, value) {
+      if (!clt_is_one_of(name, members)) return "an entry of \"launches\" has an unknown member";
+    }
     launches[i] = (clt_plan_launch){.kernel = plan->launches[0].kernel, .repeat = 1, .together = 1};
     mistake = take_launch(plan, &launches[i], entry);
     if (mistake == NULL) mistake = take_arguments(plan, &launches[i], json_object_get(entry, "arguments"));
@@ -338,7 +334,7 @@ static int take_answer(clt_generated *out, clt_text *why, clt_plan *plan, const 
     return CLT_OK;
   }
   json_object_foreach((json_t *)answer, name, value) {
-    if (name[0] == '_' || is_among(members, name)) continue;
+    if (name[0] == '_' || clt_is_one_of(name, members)) continue;
     clt_text_printf(why, "the generator's answer has the unknown member \"%.60s\"", name);
     return CLT_OK;
   }

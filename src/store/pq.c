@@ -50,27 +50,22 @@ static void copy_said(char out[SAID_BYTES], const char *text) {
   clt_text_release(&shown);
 }
 
-static bool is_one_of(const char *state, const char *const *states) {
-  while (*states && strcmp(state, *states) != 0) states++;
-  return *states != NULL;
-}
-
 /* Whether an SQLSTATE is temporary. */
 static bool is_away(const char *state) {
   static const char *const states[] = {"57P01", "57P02", "57P03", "57P05", "53200", "53300", "25P03", NULL};
-  return clt_starts_with(state, "08") || is_one_of(state, states);
+  return clt_starts_with(state, "08") || clt_is_one_of(state, states);
 }
 
 /* Whether only the statement must be repeated: it conflicted with another one, or timed out waiting for it. */
 static bool is_collision(const char *state) {
   static const char *const states[] = {"40001", "40P01", "55P03", "57014", NULL};
-  return is_one_of(state, states);
+  return clt_is_one_of(state, states);
 }
 
 /* Whether other logins hold what is needed: a lock, or all connections or locks of the server. */
 static bool is_held(const char *state) {
   static const char *const states[] = {"55P03", "53200", "53300", NULL};
-  return is_one_of(state, states);
+  return clt_is_one_of(state, states);
 }
 
 static void disconnect(clt_pq *pq) {
