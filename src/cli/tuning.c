@@ -186,8 +186,7 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
   json_t *answer = cli_json_session(instance, t.subject.device, &t.settings, t.objective), *objectives = json_array();
   for (size_t i = 0; i < clt_objective_n(t.objective); i++) {
     const clt_metric metric = clt_objective_nth(t.objective, i);
-    json_array_append_new(objectives, json_pack("{s:s, s:s}", "name", metric.name, "goal",
-                                                metric.goal == CLT_MAXIMISE ? "maximise" : "minimise"));
+    json_array_append_new(objectives, json_pack("{s:s, s:s}", "name", metric.name, "goal", clt_goal_name(metric.goal)));
   }
   json_object_update_new(
       answer, json_pack("{s:o, s:o, s:I, s:o, s:o, s:b, s:o, s:b, s:b}", "objectives", objectives, "devices",

@@ -55,8 +55,7 @@ json_t *clt_json_launches(const clt_launch_sizes *launches, size_t n) {
 json_t *clt_json_objective(const clt_objective *o) {
   return json_pack("{s:s, s:s, s:s, s:s, s:b}", "name", clt_objective_name(o), "expression",
                    clt_objective_expression(o), "unit", clt_objective_unit(o), "goal",
-                   clt_objective_goal(o) == CLT_MAXIMISE ? "maximise" : "minimise", "is_default",
-                   clt_objective_is_default(o));
+                   clt_goal_name(clt_objective_goal(o)), "is_default", clt_objective_is_default(o));
 }
 
 json_t *clt_json_values(const clt_objective *o, const clt_measurement *m) {
@@ -68,9 +67,8 @@ json_t *clt_json_values(const clt_objective *o, const clt_measurement *m) {
     char text[96];
     clt_metric_value_text(text, &metric, value);
     clt_text_printf(&summary, "%s%s %s", i ? ", " : "", metric.name, text);
-    clt_json_append(&values,
-                    json_pack("{s:s, s:s, s:s, s:o}", "name", metric.name, "unit", metric.unit, "goal",
-                              metric.goal == CLT_MAXIMISE ? "maximise" : "minimise", "value", clt_json_real(value)));
+    clt_json_append(&values, json_pack("{s:s, s:s, s:s, s:o}", "name", metric.name, "unit", metric.unit, "goal",
+                                       clt_goal_name(metric.goal), "value", clt_json_real(value)));
   }
   json_t *out = json_pack("{s:o, s:s}", "values", values, "summary", summary.bytes ? summary.bytes : "");
   clt_text_release(&summary);

@@ -270,7 +270,7 @@ int clt_t4_write(const char *path, const clt_results *results, clt_error *error)
   const clt_goal goal = stated_goal(&w);
   put_text(&w, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": \"milliseconds\"");
   if (goal) put_text(&w, ", \"goal\": ");
-  if (goal) put_json(&w, json_string(goal == CLT_MAXIMISE ? "maximise" : "minimise"), 0);
+  if (goal) put_json(&w, json_string(clt_goal_name(goal)), 0);
   put_text(&w, "}, ");
   if (results->instance || results->recording) put_source(&w);
   put_text(&w, "\"results\": [");
@@ -427,7 +427,7 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
   put_member(&w, "tune_params", parameters);
   put_member(&w, "objective", json_pack("[s]", w.quantity ? w.quantity : "time"));
   if (w.quantity && stated_goal(&w)) /* of which Kernel Tuner has only an option */
-    put_member(&w, "goal", json_string(stated_goal(&w) == CLT_MAXIMISE ? "maximise" : "minimise"));
+    put_member(&w, "goal", json_string(clt_goal_name(stated_goal(&w))));
   put_text(&w, "\"cache\": {");
   put_results(&w, put_entry);
   put_text(&w, "}\n}"); /* exactly these bytes: Kernel Tuner recognises a complete file by them */

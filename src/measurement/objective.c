@@ -245,6 +245,8 @@ bool clt_objective_is_default(const clt_objective *o) {
   return o->n_aims == 1 && o->aims[0].metric == own && o->aims[0].goal == o->metrics[own].goal;
 }
 
+const char *clt_goal_name(clt_goal goal) { return goal == CLT_MAXIMISE ? "maximise" : "minimise"; }
+
 static bool ranks_by_time(const clt_objective *o, size_t index) {
   const clt_trend worse = o->aims[index].goal == CLT_MAXIMISE ? CLT_TREND_FALLING : CLT_TREND_RISING;
   return o->meanings[o->aims[index].metric].in_time == worse;

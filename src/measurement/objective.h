@@ -58,6 +58,7 @@ double clt_objective_value(const clt_objective *objective, const clt_measurement
 double clt_objective_cost(const clt_objective *objective, const clt_measurement *measurement);
 double clt_objective_cost_of(const clt_objective *objective, double value);
 double clt_objective_value_of(const clt_objective *objective, double cost); /* the inverse */
+const char *clt_goal_name(clt_goal goal);                                   /* maximise, else minimise */
 double clt_goal_cost(clt_goal goal, double value);
 double clt_goal_value(clt_goal goal, double cost);
 /* How many times as high a cost is as another; NaN if one of them is NaN, or their values have different signs. */
@@ -72,7 +73,7 @@ bool clt_objective_costs(const clt_objective *objective, const clt_measurement *
 /* Whether the first is nowhere worse and somewhere better. */
 bool clt_costs_dominate(const double *costs, const double *others, size_t n);
 
-/* The first objective that orders configurations by time alone as an *earlier one does, and so adds nothing. 0: none. */
+/* The first objective that orders configurations by time alone as an *earlier one does, so adds nothing. 0: none. */
 size_t clt_objective_restates(size_t *earlier, const clt_objective *objective);
 
 /* Prints a value: "25.9 ms", "1.2 GFLOP/s"; "-" if it is not finite. Returns out. */

@@ -377,8 +377,7 @@ static void put_best(document_draft *d, json_t **json) {
 static json_t *objective_json(const clt_tuning *t) {
   const clt_objective *o = t->objective;
   return json_pack("{s:o, s:o, s:s}", "name", clt_report_string(clt_objective_name(o)), "unit",
-                   clt_report_string(clt_objective_unit(o)), "goal",
-                   clt_objective_goal(o) == CLT_MAXIMISE ? "maximise" : "minimise");
+                   clt_report_string(clt_objective_unit(o)), "goal", clt_goal_name(clt_objective_goal(o)));
 }
 
 static json_t *device_json(const clt_device_info *info) {
