@@ -7,7 +7,7 @@ import re
 import sys
 
 NEEDED = {"pocl", "rusticl", "oclgrind", "simulated"}
-OPTIONAL = {"intel": "needs /etc/OpenCL/vendors/intel64.icd with the path of libintelocl.so, from Intel's packages or PyPI's intel-opencl-rt"}
+OPTIONAL = {"intel": "scripts/intel-runtime found none on this machine, and PyPI could not be reached"}
 PASSED, SKIPPED = {"OK", "EXPECTEDFAIL"}, {"SKIP"}
 
 

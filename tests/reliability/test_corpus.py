@@ -42,7 +42,8 @@ LIMITS_S = ("3", "1") if DRIVER == "pocl" else ("6", "3")  # until it runs, and 
 # On rusticl an endless loop "ends" after some seconds, before which its launch does not count as running; far writes are no
 # configuration's fault (or end in a lock that is never given back), and the content it leaves is poison or incorrect. There eight
 # work-items run in step, on Intel's runtime sixteen, so that a work-group of so many has no race.
-PECULIAR = {"intel": {"race": {"wrong-output", "none"}, "deep_stack": {"wrong-output", "out-of-memory", "launch", "launch-resources"} | CRASH},
+PECULIAR = {"intel": {"race": {"wrong-output", "none"},
+                      "deep_stack": {"wrong-output", "out-of-memory", "launch", "launch-resources", "kernel-limit"} | CRASH},
             "rusticl": {"race": {"wrong-output", "none"},
                         "infinite_loop": {"run-timeout", "abandoned", "wrong-output", "compile-timeout"},
                         "far_after": {"none", "wrong-output", "run-error", "run-timeout", "abandoned"} | CRASH,
