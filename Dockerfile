@@ -4,7 +4,7 @@
 FROM debian:12-slim AS packages
 COPY . /src
 WORKDIR /src
-RUN scripts/install-packages && apt-get install -y --no-install-recommends build-essential debhelper dh-python && scripts/debian-package /packages
+RUN scripts/debian-package /packages
 
 FROM debian:12-slim
 RUN --mount=from=packages,source=/packages,target=/packages \

@@ -187,7 +187,7 @@ static const clt_text_layout verdict_layout = CLT_TEXT_LAYOUT(0, WIDTH, verdict_
 static const clt_line margin_lines[] = {
     {"[{?first}sensitivity]",
      "'{argument}': the comparison notices a change of one element by about {noticed_change:.2%} of its value"
-     "|{?without_effect}'{argument}': not known, as the result depends neither on the last nor on the middle element"
+     "|{?without_effect}'{argument}': not known, as its last and its middle element have no effect on the result"
      "|{?unnoticed}'{argument}': a missing element would not be noticed on the file's inputs"
      "[; a \"RelativeTolerance\" of {noticing_tolerance:.1g} would notice it, if rounding errors are below that]",
      .each = "margins"},

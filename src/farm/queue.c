@@ -60,8 +60,7 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
   if (rc) return clt_fail(error, rc, "%s", why.message);
   *n = clt_pq_whole(rows, 0, 0);
   if (clt_pq_n_rows(rows) == 0)
-    rc = clt_fail(error, CLT_E_NOT_FOUND,
-                  "there is no plan %lld in '%s'; 'clatune sweep --status --store URL' lists the plans",
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no plan %lld in '%s'; 'clatune sweep --status URL' lists the plans",
                   (long long)plan, clt_pq_url(pq));
   clt_pq_rows_free(rows);
   return rc;
