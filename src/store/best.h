@@ -27,8 +27,8 @@ typedef struct clt_best_known {
 } clt_best_known;
 
 /* Of what was compared, what is known counts (words.h), and what the first voice says of a configuration until
- * two others agree on it. If nothing counts, the search's best does, unless it is better by a fifth than all that others have
- * measured: then the best without this voice. */
+ * two others agree on it. If nothing counts, the search's best does, unless it is better by a fifth than all that
+ * others have measured: then the best without this voice. */
 int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                    const clt_best_query *query, clt_error *error);
 
