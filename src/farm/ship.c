@@ -167,20 +167,22 @@ int clt_ship_again(clt_shipper *s, clt_store *file, clt_error *error) {
 
 typedef struct pulling {
   clt_store *into;
-  int64_t newest;
-  uint64_t n;
+  int64_t reached;
+  size_t n, n_bytes;
   clt_error *error;
 } pulling;
 
-/* A piece must not end between records with the same number: the rest would not be fetched. */
+static bool is_full(const pulling *p) { return p->n >= PULLED_AT_ONCE || p->n_bytes > CLT_PQ_MOST_BYTES; }
+
 static int keep_record(void *user, const clt_store_description *d, const clt_store_record *record) {
   pulling *p = user;
   clt_store_record copy = *record;
-  if (p->n >= PULLED_AT_ONCE && record->number > p->newest) return 1;
-  if (record->number > p->newest) p->newest = record->number;
+  if (record->number > p->reached) p->reached = record->number;
   copy.own = false;
   p->n++;
-  return p->into->type->add(p->into->state, &(clt_store_description){.key = d->key}, &copy, NULL, p->error);
+  p->n_bytes += clt_pq_record_bytes(record);
+  int rc = p->into->type->add(p->into->state, &(clt_store_description){.key = d->key}, &copy, NULL, p->error);
+  return rc ? rc : is_full(p);
 }
 
 static bool is_wanted(const clt_store_description *d, const clt_store_key *key, const char *problem_name) {
@@ -197,6 +199,7 @@ void clt_pull_release(clt_pull *p) {
 static int begin_pull(clt_pull *p, clt_shipper *s, const clt_store_key *key, bool related, clt_error *error) {
   clt_pull_release(p);
   p->connection = s->connection;
+  p->place = CLT_PQ_BEGIN;
   int rc = clt_store_keys_of(&p->keys, &p->n, s->shared, related ? NULL : key, false, error);
   p->newest = rc ? NULL : clt_new_array(p->n, sizeof *p->newest);
   for (size_t i = 0; p->newest && i < p->n; i++) {
@@ -220,25 +223,35 @@ int clt_pull_next(clt_store **piece, clt_pull *p, clt_shipper *s, const clt_stor
     if (seen) *seen = (uint64_t)p->newest[p->kept];
   }
   if (rc || p->next == p->n) return rc;
+  clt_pq_place place = p->place;
+  now.reached = p->reached;
+  clt_store_keep_place(s->shared, &place);
   rc = clt_store_new(&now.into, "memory", NULL, error);
-  for (size_t n_asked = 0; rc == CLT_OK && p->next < p->n && now.n < PULLED_AT_ONCE && n_asked < ASKED_AT_ONCE;) {
+  for (size_t n_asked = 0; rc == CLT_OK && p->next < p->n && !is_full(&now) && n_asked < ASKED_AT_ONCE;) {
     const clt_store_description *d = &p->keys[p->next];
-    const uint64_t n_before = now.n;
+    const size_t n_before = now.n;
     const bool repeats = p->next > 0 && clt_store_same_key(&d->key, &d[-1].key); /* another description */
-    now.newest = p->newest[p->next - repeats];
+    const int64_t after = p->newest[p->next - repeats];
+    if (after > now.reached) now.reached = after;
     if (is_wanted(d, key, problem_name)) {
       n_asked++;
-      rc = clt_store_each_identified(s->shared, &d->key, now.newest, keep_record, &now, error);
+      rc = clt_store_each_identified(s->shared, &d->key, after, keep_record, &now, error);
     }
     if (rc == CLT_OK && now.n > n_before) rc = clt_store_describe(now.into, d, error);
-    p->newest[p->next] = now.newest;
-    p->next += now.n < PULLED_AT_ONCE;
+    if (rc || is_full(&now)) break;
+    p->newest[p->next++] = now.reached;
+    now.reached = 0;
+    place = CLT_PQ_BEGIN;
   }
-  if (rc)
+  clt_store_keep_place(s->shared, NULL);
+  if (rc) {
     clt_store_free(now.into);
-  else
-    *piece = now.into;
-  return rc;
+    return rc;
+  }
+  p->reached = now.reached;
+  p->place = place;
+  *piece = now.into;
+  return CLT_OK;
 }
 
 int clt_pull_revoked(clt_shipper *s, clt_store *store, clt_error *error) {

@@ -36,13 +36,15 @@ int clt_ship_again(clt_shipper *shipper, clt_store *file, clt_error *error);
 typedef struct clt_pull {
   clt_store_description *keys;
   int64_t *newest;      /* per key: the last record fetched */
+  int64_t reached;      /* of the next key: the last record fetched so far, */
+  clt_pq_place place;   /* and its place */
   size_t n, kept, next; /* kept: number of keys whose records are in the file */
   uint64_t connection;
 } clt_pull;
 
-/* Fetches about 1,000 records into a store in memory. The caller merges it with clt_store_merge, which needs no
- * connection, and frees it; the next call assumes that this was done. problem_name NULL: records of this key; otherwise
- * of all keys of problems with this name. *piece NULL: no more. */
+/* Fetches at most 1,000 records, of about 8 MiB, into a store in memory. The caller merges it with clt_store_merge,
+ * which needs no connection, and frees it; the next call assumes that this was done. problem_name NULL: records of this
+ * key; otherwise of all keys of problems with this name. *piece NULL: no more. */
 int clt_pull_next(clt_store **piece, clt_pull *pull, clt_shipper *shipper, const clt_store_key *key,
                   const char *problem_name, clt_error *error);
 void clt_pull_release(clt_pull *pull);

@@ -60,10 +60,33 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
   return CLT_OK;
 }
 
-static int add_record(void *user, clt_record_kind kind, const clt_measurement *m) {
-  clt_tuning *t = user;
-  if (kind == CLT_RECORD_SEARCH) return add_row(&t->rows, t->objective, m);
-  return kind == CLT_RECORD_FINALIST ? add_row(&t->finalists, t->objective, m) : 0;
+typedef struct newest_rows {
+  clt_tuning *tuning;
+  clt_map searched, compared; /* configurations that have a row */
+} newest_rows;
+
+/* Newest first: however often a configuration was measured, it takes one row. */
+static int add_record(void *user, const clt_store_record *record, const clt_measurement *m) {
+  newest_rows *w = user;
+  clt_tuning *t = w->tuning;
+  const bool is_search = record->kind == CLT_RECORD_SEARCH;
+  bool is_new = false;
+  if (m->config == CLT_CONFIG_NONE || (!is_search && record->kind != CLT_RECORD_FINALIST)) return 0;
+  if (clt_map_add(is_search ? &w->searched : &w->compared, m->config, &is_new) == NULL) return CLT_E_MEMORY;
+  return is_new ? add_row(is_search ? &t->rows : &t->finalists, t->objective, m) : 0;
+}
+
+static int read_rows(clt_tuning *t, clt_store *store, const clt_store_key *key, clt_error *error) {
+  newest_rows w = {.tuning = t};
+  const int rc = clt_store_walk(store, CLT_STORE_NEWEST_FIRST, key, t->space, add_record, &w, error);
+  for (size_t i = 0; i < t->rows.n / 2; i++) { /* oldest first */
+    const clt_report_row row = t->rows.items[i];
+    t->rows.items[i] = t->rows.items[t->rows.n - 1 - i];
+    t->rows.items[t->rows.n - 1 - i] = row;
+  }
+  clt_map_release(&w.searched);
+  clt_map_release(&w.compared);
+  return rc;
 }
 
 /* The newest row of each configuration, by index. false: out of memory. */
@@ -201,7 +224,7 @@ static int read_store(clt_tuning *t, clt_store *store, const clt_store_key *key,
       strcmp(standard, clt_store_path(store)) != 0)
     t->store = strdup(clt_store_path(store));
   free(standard);
-  int rc = clt_store_each(store, key, t->space, add_record, t, NULL, error);
+  int rc = read_rows(t, store, key, error);
   if (rc == CLT_OK)
     rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, note_first, &t->first_s, error);
   if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, 0, note_first, &t->last_s, error);

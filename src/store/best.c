@@ -17,22 +17,36 @@
  * % suffice, which is noise. */
 #define CLEARLY_WITH_OTHERS 0.98
 
+/* Any login of a shared database may deliver any number of records, so few measurements are kept in memory. */
+#define MOST_KEPT 512
+
 /* A record of a finalist or of a search. */
 typedef struct known_record {
   clt_config config;
-  clt_measurement *m; /* owned, without its log; NULL: the voice's older word, of which the cost suffices */
+  clt_measurement *m; /* owned, without its log; NULL: not kept (take_measurements) */
   double cost;        /* NaN: failed, or without a value */
+  double time_s;
+  uint64_t identity;
   int64_t number, voice;
+  size_t config_index;
   size_t contest; /* of a finalist: the comparison that it belongs to */
-  size_t before;  /* the next older record of the comparison: its index + 1; 0: none */
-  size_t other;   /* the newest of another voice about the configuration, but older: its index + 1; 0: none */
+  /* Indices + 1; 0: none. */
+  size_t before;  /* the next older record of the comparison */
+  size_t other;   /* the newest of another voice about the configuration, but older */
+  size_t earlier; /* the configuration's in the next older comparison that included it */
 } known_record;
+
+typedef struct known_config {
+  size_t newest; /* its newest record */
+  size_t latest; /* its record in the newest comparison that included it: index + 1; 0: none */
+  size_t won;    /* if it won any: the newest, in the order of comparisons */
+} known_config;
 
 typedef struct known_records {
   known_record *all; /* oldest first */
-  size_t n, capacity;
-  bool keeps_older; /* measurements of older words */
-  clt_map newest;   /* by configuration: an index */
+  known_config *configs;
+  size_t n, capacity, configs_capacity, n_kept;
+  clt_map indices; /* of configurations */
 } known_records;
 
 /* A comparison of finalists. */
@@ -46,7 +60,7 @@ typedef struct known_contest {
 typedef struct best_view {
   const clt_best_query *query;
   int64_t first;          /* the voice that was the first; CLT_NO_VOICE: none of its records was read */
-  bool is_outgrown;       /* it is one of many: there are own finalists, or two others agree */
+  bool has_own;           /* finalists of one's own: then the first voice is one of many */
   bool hears_others;      /* there are other voices than one's own */
   const int64_t *without; /* n_without voices that do not count */
   size_t n_without;
@@ -56,58 +70,76 @@ typedef struct best_view {
   known_contest *contests;
   size_t n_contests, contests_capacity;
   clt_map contest_indices;      /* by a hash of origin and comparison */
+  clt_map newest_in;            /* by comparison and configuration: the index of the newest record */
   const known_record *champion; /* the best of the finalists; NULL: none */
   bool is_chosen;               /* champion is set, as all finalists were read */
   const known_record *fastest;  /* by_time: the one of `searched` that may be the best; NULL: none yet */
   bool is_replaced;             /* the best of the search takes precedence over the champion */
 } best_view;
 
+static uint64_t hash_identity(const clt_store_record *record) {
+  const char *origin = record->origin ? record->origin : "";
+  const uint64_t parts[] = {clt_hash64(origin, strlen(origin)), (uint64_t)record->sequence, (uint64_t)record->voice};
+  return clt_hash64(parts, sizeof parts);
+}
+
 static int add_known(known_records *known, const clt_store_record *record, const clt_measurement *m, double cost) {
   bool is_new = false;
-  uint64_t *newest = clt_map_add(&known->newest, m->config, &is_new);
-  if (newest == NULL || clt_grow(&known->all, &known->capacity, known->n + 1, sizeof *known->all)) return CLT_E_MEMORY;
+  uint64_t *index = clt_map_add(&known->indices, m->config, &is_new);
+  if (index == NULL || clt_grow(&known->all, &known->capacity, known->n + 1, sizeof *known->all) ||
+      clt_grow(&known->configs, &known->configs_capacity, known->indices.n, sizeof *known->configs))
+    return CLT_E_MEMORY;
+  if (is_new) known->configs[ *index = known->indices.n - 1] = (known_config){0};
+  known_config *config = &known->configs[*index];
   known_record *added = &known->all[known->n];
   *added = (known_record){.config = m->config,
-                          .m = malloc(sizeof *m),
                           .cost = cost,
+                          .time_s = m->time_s,
+                          .identity = hash_identity(record),
                           .number = record->number,
                           .voice = record->voice,
-                          .other = is_new ? 0 : *newest + 1};
-  if (added->m == NULL) return CLT_E_MEMORY;
-  *added->m = *m;
-  added->m->log = NULL; /* borrowed */
-  *newest = known->n++;
+                          .config_index = *index,
+                          .other = is_new ? 0 : config->newest + 1};
+  config->newest = known->n++;
   for (size_t *link = &added->other; *link; link = &known->all[*link - 1].other) {
     known_record *older = &known->all[*link - 1];
     if (older->voice != record->voice) continue;
     *link = older->other;
-    if (known->keeps_older) break;
+    known->n_kept -= older->m != NULL;
     free(older->m);
     older->m = NULL;
     break;
   }
+  if (known->n_kept == MOST_KEPT) return CLT_OK;
+  added->m = malloc(sizeof *m);
+  if (added->m == NULL) return CLT_E_MEMORY;
+  known->n_kept++;
+  *added->m = *m;
+  added->m->log = NULL; /* borrowed */
   return CLT_OK;
 }
 
 static void release_known(known_records *known) {
   for (size_t i = 0; i < known->n; i++) free(known->all[i].m);
   free(known->all);
-  clt_map_release(&known->newest);
+  free(known->configs);
+  clt_map_release(&known->indices);
 }
 
-static int64_t first_voice(const best_view *v) { return v->is_outgrown ? CLT_NO_VOICE : v->first; }
+static int64_t first_voice(const best_view *v) { return v->has_own ? CLT_NO_VOICE : v->first; }
 
 /* The record of a configuration that counts, and how much; NULL: none. */
 static const known_record *judge(clt_belief *belief, const best_view *v, const known_records *known,
                                  clt_config config) {
   clt_word words[CLT_MOST_VOICES];
   const known_record *of[CLT_MOST_VOICES];
-  const uint64_t *newest = clt_map_find(&known->newest, config);
+  const uint64_t *index = clt_map_find(&known->indices, config);
   size_t n = 0;
   *belief = CLT_DISPUTED;
-  for (size_t next = newest ? *newest + 1 : 0; next > 0 && n < CLT_MOST_VOICES; next = of[n++]->other) {
+  for (size_t next = index ? known->configs[*index].newest + 1 : 0; next > 0 && n < CLT_MOST_VOICES;
+       next = of[n++]->other) {
     of[n] = &known->all[next - 1];
-    words[n] = (clt_word){of[n]->voice, clt_measurement_correct(of[n]->m), of[n]->cost, of[n]->m};
+    words[n] = (clt_word){.voice = of[n]->voice, .correct = !isnan(of[n]->cost), .cost = of[n]->cost};
   }
   return n ? of[clt_words_judge(belief, words, n, first_voice(v))] : NULL;
 }
@@ -127,6 +159,8 @@ static bool is_decided(const best_view *v, clt_config config) {
 
 /* --- comparisons --- */
 
+static uint64_t place_in(size_t contest, size_t config) { return (uint64_t)contest << 32 | (uint32_t)config; }
+
 static int add_finalist(best_view *v, const clt_store_record *record, const clt_measurement *m, double cost,
                         bool is_other) {
   const int64_t comparison = record->comparison ? record->comparison : -record->number; /* alone */
@@ -142,7 +176,7 @@ static int add_finalist(best_view *v, const clt_store_record *record, const clt_
   contest->created_s = record->created_s;
   contest->number = record->number;
   contest->voice = record->voice;
-  v->is_outgrown = v->is_outgrown || record->voice == 0;
+  v->has_own = v->has_own || record->voice == 0;
   contest->has_others = contest->has_others || is_other;
   if (is_other) return CLT_OK;
   const int rc = add_known(&v->finalists, record, m, cost);
@@ -151,43 +185,48 @@ static int add_finalist(best_view *v, const clt_store_record *record, const clt_
   added->contest = *index;
   added->before = contest->newest;
   contest->newest = v->finalists.n;
+  uint64_t *newest = clt_map_add(&v->newest_in, place_in(*index, added->config_index), NULL);
+  if (newest == NULL) return CLT_E_MEMORY;
+  *newest = v->finalists.n - 1;
   return CLT_OK;
 }
 
-/* The next older record of the same comparison; NULL: none. */
-static const known_record *record_before(const best_view *v, size_t index) {
-  return index ? &v->finalists.all[index - 1] : NULL;
+/* The record at an index + 1; NULL for 0. */
+static known_record *record_at(const best_view *v, size_t index) { return index ? &v->finalists.all[index - 1] : NULL; }
+
+static known_config *config_of(const best_view *v, const known_record *r) {
+  return &v->finalists.configs[r->config_index];
 }
 
 /* The newest record of a configuration in a comparison; NULL: it was not included, or failed. */
-static const known_record *find_in(const best_view *v, size_t contest, clt_config config) {
-  const known_record *r = record_before(v, v->contests[contest].newest);
-  while (r && r->config != config) r = record_before(v, r->before);
+static const known_record *find_in(const best_view *v, size_t contest, size_t config_index) {
+  const uint64_t *newest = clt_map_find(&v->newest_in, place_in(contest, config_index));
+  const known_record *r = newest ? &v->finalists.all[*newest] : NULL;
   return r && !isnan(r->cost) ? r : NULL;
 }
 
 /* The best of a comparison, of those that count now; of equally good ones the first. NULL: none. */
 static const known_record *find_winner(const best_view *v, size_t contest) {
   const known_record *winner = NULL;
-  for (const known_record *r = record_before(v, v->contests[contest].newest); r; r = record_before(v, r->before)) {
+  for (const known_record *r = record_at(v, v->contests[contest].newest); r; r = record_at(v, r->before)) {
     const bool is_better = r->cost <= (winner ? winner->cost : INFINITY);
-    if (is_better && judge_finalist(v, r->config) && find_in(v, contest, r->config) == r) winner = r;
+    if (is_better && judge_finalist(v, r->config) && find_in(v, contest, r->config_index) == r) winner = r;
   }
   return winner;
 }
 
 /* The better of two by the last comparison that included both: one's own, or as most voices say. By their costs if none
- * did, or one voice alone. Of equally good ones b. order: the comparisons from old to new. */
-static const known_record *find_better(const best_view *v, const size_t *order, const known_record *a,
-                                       const known_record *b) {
+ * did, or one voice alone. Of equally good ones b. */
+static const known_record *find_better(const best_view *v, const known_record *a, const known_record *b) {
   int64_t voices[CLT_MOST_VOICES];
   int for_a = 0, for_b = 0;
   size_t n = 0;
-  for (size_t i = v->n_contests; i-- > 0 && n < CLT_MOST_VOICES;) {
-    const known_record *a_there = find_in(v, order[i], a->config), *b_there = find_in(v, order[i], b->config);
-    const int64_t voice = v->contests[order[i]].voice;
+  for (const known_record *b_there = record_at(v, config_of(v, b)->latest); b_there && n < CLT_MOST_VOICES;
+       b_there = record_at(v, b_there->earlier)) {
+    const known_record *a_there = find_in(v, b_there->contest, a->config_index);
+    const int64_t voice = b_there->voice;
     size_t said = 0;
-    if (!a_there || !b_there) continue;
+    if (!a_there) continue;
     if (voice == 0) return a_there->cost < b_there->cost ? a : b;
     while (said < n && voices[said] != voice) said++;
     if (said < n) continue;
@@ -207,41 +246,33 @@ static int by_age(const void *left, const void *right, void *user) {
   return (i > k) - (i < k);
 }
 
-/* Whether two voices other than the first agree on a correct configuration: then the first is one of many. */
-static bool is_outgrown(const best_view *v) {
-  for (size_t i = 0; i < v->finalists.n; i++) {
-    const known_record *a = &v->finalists.all[i];
-    if (a->voice == v->first || isnan(a->cost)) continue;
-    for (size_t next = a->other; next > 0; next = v->finalists.all[next - 1].other) {
-      const known_record *b = &v->finalists.all[next - 1];
-      const clt_word of_a = {.correct = true, .cost = a->cost}, of_b = {.correct = !isnan(b->cost), .cost = b->cost};
-      if (b->voice != v->first && clt_words_agree(&of_a, &of_b)) return true;
-    }
+/* Links the records of each configuration in a comparison with those in older ones. */
+static void link_contest(const best_view *v, size_t contest) {
+  for (known_record *r = record_at(v, v->contests[contest].newest); r; r = record_at(v, r->before)) {
+    known_config *config = config_of(v, r);
+    if (find_in(v, contest, r->config_index) != r) continue;
+    r->earlier = config->latest;
+    config->latest = (size_t)(r - v->finalists.all) + 1;
   }
-  return false;
 }
 
 /* The winners of the comparisons meet each other, beginning with the oldest comparison. */
 static int choose_champion(best_view *v) {
-  v->is_outgrown = v->is_outgrown || is_outgrown(v);
   size_t *order = clt_new_array(v->n_contests, sizeof *order);
   const known_record **winners = clt_new_array(v->n_contests, sizeof *winners);
-  clt_map last_won = {0}; /* by configuration */
-  int rc = order && winners ? CLT_OK : CLT_E_MEMORY;
+  const int rc = order && winners ? CLT_OK : CLT_E_MEMORY;
   for (size_t i = 0; rc == CLT_OK && i < v->n_contests; i++) order[i] = i;
   if (rc == CLT_OK && v->n_contests) qsort_r(order, v->n_contests, sizeof *order, by_age, v);
   for (size_t i = 0; rc == CLT_OK && i < v->n_contests; i++) {
+    link_contest(v, order[i]);
     const known_record *winner = find_winner(v, order[i]);
-    uint64_t *last = winner ? clt_map_add(&last_won, winner->config, NULL) : NULL;
-    if (winner && last == NULL) rc = CLT_E_MEMORY;
-    if (last) *last = i;
     winners[i] = winner ? judge_finalist(v, winner->config) : NULL;
+    if (winner) config_of(v, winner)->won = i;
   }
   for (size_t i = 0; rc == CLT_OK && i < v->n_contests; i++) {
-    if (winners[i] == NULL || *clt_map_find(&last_won, winners[i]->config) != i) continue;
-    v->champion = v->champion ? find_better(v, order, v->champion, winners[i]) : winners[i];
+    if (winners[i] == NULL || config_of(v, winners[i])->won != i) continue;
+    v->champion = v->champion ? find_better(v, v->champion, winners[i]) : winners[i];
   }
-  clt_map_release(&last_won);
   free(winners);
   free(order);
   v->is_chosen = true;
@@ -269,7 +300,7 @@ static int add_fastest(best_view *v, const clt_store_record *record, const clt_m
                            (record->voice == v->champion->voice || clt_words_agree(&here, &there));
   clt_belief belief;
   if (v->fastest) {
-    v->is_replaced = v->fastest->m->time_s < CLT_CLEARLY_BETTER * m->time_s;
+    v->is_replaced = v->fastest->time_s < CLT_CLEARLY_BETTER * m->time_s;
     return v->is_replaced || is_champion;
   }
   if (is_champion) return 1;
@@ -323,17 +354,52 @@ static void choose_searched(best_view *v) {
 
 /* --- asking --- */
 
-/* The newest comparison with the champion that also included query->beside, by the voice that counts. */
-static void find_beside(clt_best_known *out, const best_view *v) {
+/* The records of the champion and query->beside in the newest comparison of both, by the voice that counts. */
+static void find_beside(const known_record *found[2], const best_view *v) {
+  const uint64_t *other = clt_map_find(&v->finalists.indices, v->query->beside);
   int64_t newest_s = INT64_MIN;
-  for (size_t i = 0; v->query->beside != CLT_CONFIG_NONE && i < v->n_contests; i++) {
-    const known_record *own = find_in(v, i, v->champion->config), *beside = find_in(v, i, v->query->beside);
+  for (size_t i = 0; other && i < v->n_contests; i++) {
+    const known_record *own = find_in(v, i, v->champion->config_index), *beside = find_in(v, i, *other);
     const bool counts = v->contests[i].voice == v->champion->voice && v->contests[i].created_s >= newest_s;
     if (!own || !beside || !counts) continue;
     newest_s = v->contests[i].created_s;
-    out->measurement = *own->m;
-    out->beside = *beside->m;
+    found[0] = own;
+    found[1] = beside;
   }
+}
+
+typedef struct measurements_walk {
+  const known_record *wanted[2]; /* NULL: not wanted, or found */
+  clt_measurement *out[2];
+} measurements_walk;
+
+static int take_measurement(void *user, const clt_store_record *record, const clt_measurement *m) {
+  measurements_walk *w = user;
+  for (int i = 0; i < 2; i++) {
+    const known_record *wanted = w->wanted[i];
+    if (!wanted || wanted->config != m->config || wanted->identity != hash_identity(record)) continue;
+    *w->out[i] = *m;
+    w->out[i]->log = NULL;
+    w->wanted[i] = NULL;
+  }
+  return !w->wanted[0] && !w->wanted[1];
+}
+
+/* Reads again those that were not kept. */
+static int take_measurements(clt_best_known *out, const known_record *found[2], clt_store *store, clt_store_order order,
+                             const clt_store_key *key, const clt_space *space, clt_error *error) {
+  measurements_walk w = {.out = {&out->measurement, &out->beside}};
+  for (int i = 0; i < 2; i++) {
+    if (found[i] && found[i]->m)
+      *w.out[i] = *found[i]->m;
+    else
+      w.wanted[i] = found[i];
+  }
+  if (!w.wanted[0] && !w.wanted[1]) return CLT_OK;
+  const int rc = clt_store_walk(store, order, key, space, take_measurement, &w, error);
+  if (rc || (!w.wanted[0] && !w.wanted[1])) return rc;
+  return clt_fail(error, CLT_E_STORE, "measurements in '%s' were removed while they were read; try again",
+                  clt_store_path(store));
 }
 
 static int choose_without(clt_best_known *out, const int64_t *without, size_t n_without, clt_store *store,
@@ -343,7 +409,6 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
                  .first = *first,
                  .without = without,
                  .n_without = n_without,
-                 .finalists.keeps_older = query->beside != CLT_CONFIG_NONE, /* for find_beside */
                  .by_time = clt_objective_ranks_by_time(query->objective)};
   const clt_store_order order = v.by_time ? CLT_STORE_BEST_FIRST : CLT_STORE_OLDEST_FIRST;
   clt_measurement_init(&out->measurement, CLT_CONFIG_NONE);
@@ -362,10 +427,12 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
     out->compared = !v.is_replaced;
     out->voice = best->voice;
     out->alone = belief < CLT_KNOWN;
-    out->measurement = *best->m;
-    if (out->compared) find_beside(out, &v);
+    const known_record *found[2] = {best};
+    if (out->compared) find_beside(found, &v);
+    rc = take_measurements(out, found, store, order, key, space, error);
   }
   clt_map_release(&v.contest_indices);
+  clt_map_release(&v.newest_in);
   release_known(&v.finalists);
   release_known(&v.searched);
   free(v.contests);

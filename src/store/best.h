@@ -26,9 +26,9 @@ typedef struct clt_best_known {
                                   too; config CLT_CONFIG_NONE: none included both */
 } clt_best_known;
 
-/* Of what was compared, what is known counts (words.h), and what the first voice says until two others agree on
- * something. If nothing counts, the search's best does, unless it is better by a fifth than all that others have
- * measured: then the best without this voice. */
+/* Of what was compared, what is known counts (words.h), and what the first voice says of a configuration until
+ * two others agree on it. If nothing counts, the search's best does, unless it is better by a fifth than all that
+ * others have measured: then the best without this voice. */
 int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                    const clt_best_query *query, clt_error *error);
 

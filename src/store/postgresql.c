@@ -109,8 +109,9 @@ typedef struct postgresql_store {
   clt_map there;                         /* identities of origins read in this transaction: ask_if_new */
   bool to_read, in_transaction, borrows; /* borrows: pq is not owned */
   uint64_t version;
-  int64_t oldest; /* the oldest running transaction when the version was read */
-  int64_t plan;   /* clt_store_over */
+  int64_t oldest;      /* the oldest running transaction when the version was read */
+  int64_t plan;        /* clt_store_over */
+  clt_pq_place *place; /* clt_store_keep_place */
 } postgresql_store;
 
 static int open_postgresql(void *state, const char *path, bool to_read, clt_error *error) {
@@ -139,6 +140,8 @@ int clt_store_over(clt_store **out, clt_pq *pq, int64_t plan, clt_error *error) 
   *store = (clt_store){.type = &clt_store_postgresql, .path = path, .state = state};
   return *out = store, CLT_OK;
 }
+
+void clt_store_keep_place(clt_store *store, clt_pq_place *place) { ((postgresql_store *)store->state)->place = place; }
 
 /* --- writing --- */
 
@@ -327,13 +330,15 @@ static int64_t read_voice(const postgresql_store *store, const char *voice) {
 static int walk_records(postgresql_store *store, const char *sql, const clt_store_key *key, int64_t after,
                         clt_store_walk_visit visit, void *user, clt_error *error) {
   const bool backwards = sql == newest_first;
-  int64_t txid = backwards ? INT64_MAX : INT64_MIN, id = txid, page = FIRST_PAGE;
+  clt_pq_place *kept = sql == of_key_by_number ? store->place : NULL, end = CLT_PQ_BEGIN, *place = kept ? kept : &end;
+  int64_t page = FIRST_PAGE;
   double time_s = -INFINITY;
   int rc = CLT_OK;
+  if (backwards) end = (clt_pq_place){INT64_MAX, INT64_MAX};
   for (bool more = true; rc == CLT_OK && more; page = LARGEST_PAGE) {
     clt_pq_rows *rows = NULL;
     rc = clt_pq_run(store->pq, &rows, sql, error, "tttwwwwwn", key ? key->problem : "", key ? key->device : "",
-                    key ? key->driver : "", txid, id, page, after, store->plan, time_s);
+                    key ? key->driver : "", place->txid, place->id, page, after, store->plan, time_s);
     const size_t n = rc ? 0 : clt_pq_n_rows(rows);
     for (size_t i = 0; rc == CLT_OK && i < n; i++) {
       const result_row row = {rows, i};
@@ -341,11 +346,10 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
                                       .voice = read_voice(store, clt_pq_text(rows, i, VOICE)),
                                       .is_first = clt_pq_whole(rows, i, IS_FIRST)};
       rc = clt_row_visit(&row_type, &row, FIRST_FIELD, known, key == NULL, visit, user);
+      *place = (clt_pq_place){clt_pq_whole(rows, i, TXID), clt_pq_whole(rows, i, ID)};
     }
     more = n == (size_t)page;
     if (more) {
-      txid = clt_pq_whole(rows, n - 1, TXID);
-      id = clt_pq_whole(rows, n - 1, ID);
       const int column = FIRST_FIELD + CLT_FIELD_time_s;
       time_s = clt_pq_is_null(rows, n - 1, column) ? 0 : clt_pq_number(rows, n - 1, column); /* NaN: read as NULL */
     }

@@ -5,15 +5,18 @@
 #include "base/fail.h"
 #include "store/rows.h"
 
-#define MOST_BYTES (8 << 20) /* in one statement */
-
 void clt_pq_records_forget(clt_pq_records *records) {
   json_decref(records->list);
   *records = (clt_pq_records){0};
 }
 
 bool clt_pq_records_full(const clt_pq_records *records) {
-  return json_array_size(records->list) == CLT_PQ_MOST_RECORDS || records->n_bytes > MOST_BYTES;
+  return json_array_size(records->list) == CLT_PQ_MOST_RECORDS || records->n_bytes > CLT_PQ_MOST_BYTES;
+}
+
+size_t clt_pq_record_bytes(const clt_store_record *record) {
+  const clt_measurement *m = record->measurement;
+  return strlen(record->configuration) + (m->log ? strlen(m->log) : 0) + 16 * m->n_runs;
 }
 
 static json_t *field_json(const clt_field *f) {
@@ -43,8 +46,7 @@ int clt_pq_records_take(clt_pq_records *records, const clt_store_key *key, const
     failed |= json_object_set_new(object, row.fields[i].name, field_json(&row.fields[i]));
   if (failed) json_decref(object);
   if (failed || json_array_append_new(records->list, object)) return clt_fail_memory(error);
-  const clt_measurement *m = record->measurement;
-  records->n_bytes += strlen(record->configuration) + (m->log ? strlen(m->log) : 0) + 16 * m->n_runs;
+  records->n_bytes += clt_pq_record_bytes(record);
   return CLT_OK;
 }
 

@@ -8,13 +8,13 @@ bool clt_words_agree(const clt_word *a, const clt_word *b) {
   return !(a->correct && fmin(a->cost, b->cost) < 0.5 * fmax(a->cost, b->cost));
 }
 
-/* The first voice's, or the median, of the words that agree with one; of two the higher. */
+/* The median of the words that agree with one; of two the first voice's, or the higher. */
 static size_t choose_among(const clt_word *words, size_t n, size_t with, size_t n_agree, int64_t first) {
   size_t median = with;
   for (size_t i = 0; i < n; i++) {
     size_t n_lower = 0;
     if (!clt_words_agree(&words[i], &words[with])) continue;
-    if (words[i].voice == first) return i;
+    if (words[i].voice == first && n_agree <= 2) return i;
     for (size_t k = 0; k < n; k++) {
       const bool is_lower = words[k].cost < words[i].cost || (!(words[k].cost > words[i].cost) && k < i);
       n_lower += is_lower && clt_words_agree(&words[k], &words[with]);

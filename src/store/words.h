@@ -31,7 +31,7 @@ typedef enum clt_belief {
 static inline int clt_voice_weight(int64_t voice, int64_t first) { return voice == first ? CLT_WEIGHT_OF_FIRST : 2; }
 
 /* The index of the word that counts. words: n > 0, at most one of each voice. first: a voice that tips the scales;
- * CLT_NO_VOICE: none. Of words that agree, that voice's counts, else the median by cost. */
+ * CLT_NO_VOICE: none. Of two words that agree, that voice's counts, else the median by cost. */
 size_t clt_words_judge(clt_belief *belief, const clt_word *words, size_t n, int64_t first);
 
 #endif

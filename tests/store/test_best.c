@@ -11,9 +11,12 @@
 
 #include <cmocka.h>
 
+#include <clatune/rng.h>
+#include "best_oracle.h"
 #include "measurement/objective.h"
 #include "store/best.h"
 #include "store/store.h"
+#include "store/words.h"
 #include "store_support.h"
 
 typedef struct fixture {
@@ -291,7 +294,6 @@ static void one_voice_does_not_choose_among_what_another_measured(void **state) 
   expect_of(f, 3, 0.9, false);
 }
 
-/* Nor does a liar who was the first, once two others measured. */
 typedef struct heap_use {
   size_t first, most;
 } heap_use;
@@ -312,11 +314,75 @@ static void many_words_of_a_voice_take_little_memory(void **state) {
   heap_use use = {0};
   if (!has_voices(f)) skip();
   for (int i = 0; i < N / 2; i++) compare_of(f, LIAR, 2, 3, 0, 0);
-  const clt_best_known best = ask(f, &(clt_best_query){.objective = f->time, .accepts = note_heap, .user = &use, .beside = CLT_CONFIG_NONE});
+  const clt_best_known best = ask(f, &(clt_best_query){.objective = f->time, .accepts = note_heap, .user = &use, .beside = 1});
   assert_int_equal(best.measurement.config, 0);
+  assert_true(best.beside.time_s == 3);
   assert_in_range(use.most - use.first, 0, N * 400);
 }
 
+/* Nor do many voices. */
+static void what_is_not_kept_is_read_again(void **state) {
+  const fixture *f = *state;
+  heap_use use = {0};
+  if (!has_voices(f)) skip();
+  for (int i = 0; i < 1000; i++) compare_of(f, 100 + i, 1 + 1e-6 * i, 2 + 1e-6 * i, 0, 0);
+  const clt_best_known best = ask(f, &(clt_best_query){.objective = f->time, .accepts = note_heap, .user = &use, .beside = 1});
+  assert_true(best.measurement.config == 0 && best.voice >= 1100 - CLT_MOST_VOICES);
+  assert_true(best.measurement.time_s == 1 + 1e-6 * (double)(best.voice - 100));
+  assert_true(best.beside.time_s == 2 + 1e-6 * (double)(best.voice - 100));
+  assert_in_range(use.most - use.first, 0, 1500000);
+}
+
+/* --- against a plain search through all records --- */
+
+/* Own comparisons come first, since the records of others are from the future. */
+static void add_at_random(const fixture *f, oracle *o, clt_rng *rng, size_t n) {
+  static const int64_t voices[] = {AGENT, OTHER, LIAR};
+  const bool has_own = clt_rng_next(rng) % 4 == 0;
+  o->n = 0;
+  for (size_t i = 0; i < n; i++) {
+    const int64_t voice = has_own && i < n / 4 ? 0 : voices[clt_rng_next(rng) % 3];
+    const clt_config config = clt_rng_next(rng) % 4;
+    const double time_s = clt_rng_next(rng) % 8 ? (double)(4 + clt_rng_next(rng) % 8) : NAN;
+    const int64_t comparison = voice ? 1 + (int64_t)(clt_rng_next(rng) % 4) : 0;
+    o->all[o->n++] = (said){voice, comparison, config, time_s};
+    if (voice)
+      add_of(f, voice, CLT_RECORD_FINALIST, comparison, config, time_s);
+    else
+      add(f, CLT_RECORD_FINALIST, config, time_s);
+  }
+  o->first = o->all[0].voice ? o->all[0].voice : CLT_NO_VOICE;
+}
+
+static void random_comparisons_give_what_a_plain_search_gives(void **state) {
+  fixture f = *(const fixture *)*state;
+  clt_rng rng;
+  size_t n_known = 0;
+  oracle o;
+  if (!has_voices(&f)) skip();
+  clt_rng_init(&rng, 1);
+  for (int trial = 0; trial < 500; trial++) {
+    char problem[16];
+    clt_belief belief;
+    snprintf(problem, sizeof problem, "p%d", trial);
+    f.key = make_key(problem);
+    f.store->type->transaction(f.store->state, CLT_STORE_BEGIN, NULL, NULL);
+    clt_store_begin_comparison(f.store);
+    add_at_random(&f, &o, &rng, 1 + clt_rng_next(&rng) % MOST_SAID);
+    f.store->type->transaction(f.store->state, CLT_STORE_COMMIT, NULL, NULL);
+    const said *expected = champion_of(&o);
+    const clt_best_known best = ask(&f, &(clt_best_query){.objective = f.time, .beside = CLT_CONFIG_NONE});
+    assert_int_equal(best.measurement.config, expected ? expected->config : CLT_CONFIG_NONE);
+    if (expected == NULL) continue;
+    n_known++;
+    word_that_counts(&o, expected->config, &belief);
+    assert_true(best.measurement.time_s == expected->time_s && best.voice == expected->voice && best.compared);
+    assert_int_equal(best.alone, belief < CLT_KNOWN);
+  }
+  assert_in_range(n_known, 250, 499);
+}
+
+/* A liar who was the first does not decide for ever. */
 static void the_first_voice_is_one_of_many_then(void **state) {
   const fixture *f = *state;
   if (!has_voices(f)) skip();
@@ -324,11 +390,26 @@ static void the_first_voice_is_one_of_many_then(void **state) {
   search_of(f, AGENT, 0, 1);
   search_of(f, OTHER, 1, 1.2);
   expect_of(f, 0, 1, true);
-  compare_of(f, LIAR, 1.1, 2.1, 0, 0.1);
+  compare_of(f, LIAR, 0.7, 2.1, 0, 0.1);
   expect_of(f, 3, 0.1, true); /* until then */
   compare_of(f, AGENT, 1, 2, 0, 0);
   compare_of(f, OTHER, 1.2, 2.2, 0, 0);
+  expect_of(f, 3, 0.1, true); /* they have not compared this one */
+  compare_of(f, AGENT, 1, 0, 0, 3);
+  expect_of(f, 3, 0.1, true);
+  compare_of(f, OTHER, 1.2, 0, 0, 3.1);
   expect_of(f, 0, 1.2, false);
+}
+
+/* What two others agree on says nothing about what the first voice alone compared. */
+static void two_others_do_not_silence_the_first_voice(void **state) {
+  const fixture *f = *state;
+  if (!has_voices(f)) skip();
+  search_of(f, AGENT, 0, 1);
+  compare_of(f, AGENT, 1, 0, 0, 0.7);
+  compare_of(f, OTHER, 1.1, 1.5, 0, 0);
+  compare_of(f, LIAR, 1.1, 1.5, 0, 0); /* repeats what is true */
+  expect_of(f, 3, 0.7, true);
 }
 
 /* The energy of a true time. */
@@ -363,7 +444,10 @@ int main(void) {
              {"times", two_voices_confirm_each_other_if_their_times_agree},
              {"the first voice", one_voice_does_not_choose_among_what_another_measured},
              {"many words", many_words_of_a_voice_take_little_memory},
+             {"many voices", what_is_not_kept_is_read_again},
+             {"at random", random_comparisons_give_what_a_plain_search_gives},
              {"one of many", the_first_voice_is_one_of_many_then},
+             {"the first voice's own", two_others_do_not_silence_the_first_voice},
              {"energies", with_other_objectives_too}};
   enum { N = sizeof all / sizeof *all };
   int failed = 0;
