@@ -10,7 +10,6 @@
 typedef struct farm_agent_options {
   const char *url, *outbox; /* outbox NULL: the standard place */
   double lease_s;
-  bool has_lease; /* --lease was given */
   int64_t jobs;   /* 0: all devices */
   bool quiet, submits_only;
   clt_sweep_trust trust; /* for plans submitted by others */

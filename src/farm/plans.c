@@ -183,7 +183,6 @@ static int learn_plans(farm_agent *f, clt_error *error) {
 
 int farm_know_plans(farm_agent *f, clt_error *error) {
   int64_t id = 0, submitted_s = 0;
-  double lease_s = f->options->lease_s;
   int rc;
   if (f->connection != clt_pq_connection(f->pq)) { /* after a reconnection it may be another database */
     for (size_t i = 0; i < f->n_plans; i++) f->plans[i]->id = 0;
@@ -198,7 +197,8 @@ int farm_know_plans(farm_agent *f, clt_error *error) {
     }
   if (f->reads || clt_now_s() < f->plans_s) return CLT_OK;
   if (f->text) {
-    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, &lease_s, false, error);
+    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s, false,
+                          error);
     if (rc == CLT_OK) rc = join_plan(f, f->plans[0], id, submitted_s, error);
     if (rc == CLT_OK) f->plans_s = INFINITY, f->connection = clt_pq_connection(f->pq);
   } else {

@@ -12,13 +12,13 @@
 #include "store/schema.h"
 #include "store/store.h"
 
-#define RAN_OUT "(cell.state = 'running' AND lease_end(cell.lease, t.lease_s) < clock_timestamp())"
+#define RAN_OUT "(cell.state = 'running' AND lease_end(cell.lease, cell.lease_s) < clock_timestamp())"
 #define PRINTED(name) "regexp_replace(left(" name ", 200), '[[:cntrl:]]', '?', 'g')" /* anyone may have chosen it */
 #define ROWS_OF_PLAN "SELECT FROM target t JOIN cell ON cell.target = t.id WHERE t.plan = "
 
 /* --- plans and their rows --- */
 
-int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double *lease_s,
+int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double lease_s,
                      bool again, clt_error *error) {
   static const char add[] = "SELECT * FROM submit($1, $2, $3, $4::bigint <> 0)";
   clt_pq_rows *rows = NULL;
@@ -26,12 +26,11 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
   bool found = false;
   for (int i = 0; rc == CLT_OK && !found && i < 3;
        i++) { /* no row: another agent added it after this statement began */
-    rc = clt_pq_run(pq, &rows, add, error, again ? "*ttnw" : "ttnw", name, text, *lease_s, (int64_t)again);
+    rc = clt_pq_run(pq, &rows, add, error, again ? "*ttnw" : "ttnw", name, text, lease_s, (int64_t)again);
     found = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
     if (found) {
       *id = clt_pq_whole(rows, 0, 0);
       *submitted_s = clt_pq_whole(rows, 0, 1);
-      *lease_s = clt_pq_number(rows, 0, 2);
     }
     if (rc == CLT_OK) clt_pq_rows_free(rows);
   }
@@ -296,7 +295,7 @@ int clt_queue_devices(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t ag
 /* Converted before the subtraction, because a worker may have written infinite times. */
 #define NOW_S "extract(epoch FROM clock_timestamp())::float8"
 #define SINCE NOW_S " - extract(epoch FROM "
-#define FREE_S "extract(epoch FROM lease_end(cell.lease, t.lease_s))::float8 - " NOW_S
+#define FREE_S "extract(epoch FROM lease_end(cell.lease, cell.lease_s))::float8 - " NOW_S
 #define OF_AGENT " LEFT JOIN agent a ON a.login = cell.login AND a.name = cell.agent AND cell.state = 'running'"
 #define IS_SILENT \
   "coalesce(a.seen < clock_timestamp() - make_interval(secs => " CLT_TEXT_OF(CLT_QUEUE_SILENT_S) "), true)"

@@ -18,9 +18,9 @@
 #define CLT_QUEUE_SILENT_S 45    /* an agent that was not seen for longer is shown as silent */
 #define CLT_MAX_LINE_BYTES 65536 /* of a row's result */
 
-/* Adds a plan (text: of clt_sweep_share) unless there is one with the same text. again: reopens its failed rows. Sets
- * *id, *submitted_s (Unix time) and *lease_s of the new or existing plan; a new one gets the *lease_s given. */
-int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double *lease_s,
+/* Adds a plan (text: of clt_sweep_share) unless there is one with the same text. again: reopens its failed rows, and
+ * sets the lease of later claims. Sets *id and *submitted_s (Unix time) of the new or existing plan. */
+int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double lease_s,
                      bool again, clt_error *error);
 
 /* Withdraws a plan: its *n unfinished rows fail, and running claims on them are lost. Finished rows are kept;

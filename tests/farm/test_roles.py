@@ -327,17 +327,21 @@ class Roles(FarmTest):
         self.refused(*(submit.format(lease) for lease in ("0", "1e7", "'NaN'", "86401")), words="a lease has 1 to 86400 seconds")
         self.attack(submit.format(86400) + "; select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan")
         self.submit()
-        leases = "select concat_ws(' ', p.lease_s, t.lease_s) from clatune.plan p join clatune.target t on t.plan = p.id"
-        self.assertEqual(self.value(leases), "3 3")
-        # Nor keeps one that is too short by a tuning that was begun and given back, or is held.
-        self.server.query("insert into clatune.cell(target, n, text, claim) select id, 0, 'a', 'x' from clatune.target", self.database)
-        self.submit(lease_s=2)
-        self.assertEqual(self.value(leases), "2 2")
-        self.server.query("update clatune.cell set state = 'running'", self.database)
-        self.submit(lease_s=5)
-        again = self.clatune("sweep", "plan.json", "--store", self.url, "--submit", "--lease", "4")
-        self.assertEqual(again.stderr, "clatune: note: plan 2 keeps its lease of 5 s\n")
-        self.assertEqual(self.value(leases), "5 5")
+        self.assertEqual(self.value("select lease_s from clatune.plan"), "3")
+
+    def test_the_lease_of_a_tuning_is_that_of_its_claim(self):
+        """mallory submits the plan anew, before and after the claim, in a transaction that ends after it."""
+        self.write_plan(1)
+        self.submit(lease_s=60)
+        self.attack("select clatune.join_plan(id, 'A', 'x', 'A', 1) from clatune.plan; select clatune.add_cells(id, 0, '[\"a\"]') from clatune.target")
+        submit = "begin; select clatune.submit('x', text, 1, true) from clatune.plan; "
+        with contextlib.closing(Session(self.url_of("mallory"))) as first:
+            first.ask(submit)
+            self.attack("select clatune.claim(repeat('a', 32), 'a:1:1', '[1]')", "agent")
+            first.ask("commit")
+        self.attack(submit + "commit")
+        self.attack("select clatune.renew(json_build_array(json_build_object('target', 1, 'n', 0, 'claim', repeat('a', 32), 'progress', 1)))", "agent")
+        self.assertEqual(self.value("select lease > clock_timestamp() + interval '30 s' from clatune.cell"), "t")
 
     def test_a_plan_is_not_over_before_it_begins(self):
         """mallory finishes the only row that there is, of a device that nobody has; or is a thousand agents, with which each plan is compared."""
