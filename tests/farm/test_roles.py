@@ -152,6 +152,42 @@ class Roles(FarmTest):
         self.assertEqual(self.clatune_json(*merge)["added"], 0)
         self.assertEqual(self.value("select count(distinct number) from clatune.measurement m join clatune.agent a on a.id = m.agent and login = 'alice'"), "20")
 
+    def test_the_same_of_another_key_or_time_withholds_nothing(self):
+        """mallory merges what alice carries for another before her, half of it of another problem, half of another time."""
+        self.finish_farm(1)
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", "carried.sqlite")
+        shutil.copy(self.folder / "carried.sqlite", self.folder / "copy.sqlite")
+        for path, sql in (("carried", "update measurement set own = 0"), ("copy", "update measurement set created_s = created_s - 9 where number > 10; insert into "
+                          "problem(hash) values ('p'); insert into key(problem, device) select p.id, d.id from problem p, device d where p.hash = 'p';"
+                          "update measurement set key = (select max(id) from key) where number <= 10")):
+            with contextlib.closing(sqlite3.connect(self.folder / (path + ".sqlite"))) as file:
+                file.executescript(sql)
+        self.clatune("store", "merge", "copy.sqlite", "--store", self.url_of("mallory"))
+        for added in (20, 0):
+            self.assertEqual(self.clatune_json("store", "merge", "carried.sqlite", "--store", self.url_of("alice"))["added"], added)
+
+    def test_a_merge_that_a_deadlock_ends_is_repeated(self):
+        """mallory's transaction has made one key of alice's file, and waits for the other."""
+        self.finish_farm(1)
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$;"
+                          "alter role mallory set deadlock_timeout = '1h'")
+        self.addCleanup(self.server.query, "alter role mallory reset deadlock_timeout")
+        for seed in (1, 2):
+            self.clatune("sample", *self.subject, "--samples", "20", "--seed", str(seed), "--size", f"n={256 * seed}", "--store", "alice.sqlite")
+        describe = "select clatune.describe('{}', key, driver, 'x', '', '', '', '', '') from clatune.device; "
+        (first,), (second,) = self.rows_of("alice.sqlite", "select p.hash from problem p join key k on k.problem = p.id order by k.id")
+        with contextlib.closing(Session(self.url_of("mallory"))) as psql:
+            psql.ask("begin; " + describe.format(second))
+            merge = subprocess.Popen([CLATUNE, "store", "merge", "alice.sqlite", "--store", self.url_of("alice")], cwd=self.folder, env=self.environment,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            self.assertTrue(until(lambda: self.value("select count(*) from pg_locks where not granted") != "0" or merge.poll() is not None))
+            psql.ask(describe.format(first) + "commit")
+        said = merge.communicate()[1]
+        self.assertEqual((merge.returncode, self.value("select count(*) from clatune.measurement m join clatune.key on key = key.id join clatune.problem p "
+                                                       f"on p.id = problem where hash in ('{first}', '{second}')")), (0, "40"), said)
+        self.assertIn("deadlock detected", self.server.log())
+
     def test_who_merges_the_files_of_two_is_not_their_voice(self):
         """mallory merges the files of alice and bob before they do, with other logs. What they only copied stays one voice."""
         for login in ("alice", "bob"):
