@@ -228,6 +228,7 @@ static void close_farm(void *user) {
     farm_clear_row(&f->lanes[i].row);
   }
   free(f->plans);
+  free(f->keys);
   free(f->text);
   clt_pq_free(f->pq);
   pthread_mutex_destroy(&f->lock);

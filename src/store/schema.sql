@@ -124,6 +124,9 @@ CREATE TABLE IF NOT EXISTS clatune.plan(
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS seen pg_snapshot NOT NULL DEFAULT pg_current_snapshot();
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS withdrawn boolean NOT NULL DEFAULT false; -- also the rows to come
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT ''; -- the login that submitted it
+-- How many tunings it has on each device: its "#cells" begins with the number.
+ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS n_cells bigint NOT NULL
+  GENERATED ALWAYS AS (coalesce(substring(text FROM '"#cells":"(\d{1,9}) [0-9a-f]{32}"')::bigint, 0)) STORED;
 CREATE TABLE IF NOT EXISTS clatune.target(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, plan bigint NOT NULL REFERENCES clatune.plan,
   device text COLLATE "C" NOT NULL, driver text COLLATE "C" NOT NULL, name text NOT NULL, UNIQUE(plan, device, driver));
@@ -155,6 +158,7 @@ UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
 INSERT INTO clatune.agent(login, name) SELECT DISTINCT login, agent FROM clatune.cell
   WHERE login IS NOT NULL AND agent IS NOT NULL ON CONFLICT DO NOTHING;
 CREATE INDEX IF NOT EXISTS cell_left ON clatune.cell(target, n) WHERE state IN ('open', 'running');
+CREATE INDEX IF NOT EXISTS cell_begun ON clatune.cell(target, n) WHERE began IS NOT NULL;
 CREATE INDEX IF NOT EXISTS cell_running ON clatune.cell(target) WHERE state = 'running';
 CREATE INDEX IF NOT EXISTS cell_died ON clatune.cell(target, n) WHERE attempts > 0;
 
@@ -179,7 +183,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS shipper_of ON clatune.shipper(login, file);
 
 -- Of earlier databases, with other parameters or columns.
 DROP FUNCTION IF EXISTS clatune.finish(bigint, bigint, text, text, bigint), clatune.greet(text, text, text),
-  clatune.may_describe(text, integer[]), clatune.submit(text, text, float8, boolean);
+  clatune.may_describe(text, integer[]), clatune.submit(text, text, float8, boolean), clatune.n_cells(text);
 
 -- --- functions for all: parts of statements ---
 
@@ -190,6 +194,11 @@ $$ SELECT CASE WHEN array_ndims(numbers) > 1 THEN array_fill('NaN'::float8, ARRA
 -- A text for a line of output.
 CREATE OR REPLACE FUNCTION clatune.one_line(text text, n integer) RETURNS text LANGUAGE sql IMMUTABLE AS
 $$ SELECT regexp_replace(left(text, n), '[[:cntrl:]]', '?', 'g') $$;
+
+-- The names of an agent's devices, as those of targets, and short enough for an index.
+CREATE OR REPLACE FUNCTION clatune.names(devices text) RETURNS text[] LANGUAGE sql IMMUTABLE AS
+$$ SELECT array_agg(left(name, 200)) FROM unnest(string_to_array(devices, '; ')) AS name $$;
+CREATE INDEX IF NOT EXISTS agent_names ON clatune.agent USING gin(clatune.names(devices)) WITH (fastupdate = off);
 
 -- who: a login, an agent, a host, or the latter two with their login before a slash.
 CREATE OR REPLACE FUNCTION clatune.is_of(agent clatune.agent, who text) RETURNS boolean LANGUAGE sql AS
@@ -408,10 +417,6 @@ BEGIN
     FROM target AS t WHERE t.plan = _plan AND t.device = _device AND t.driver = _driver;
 END $$;
 
--- How many tunings a plan has on each device: its "#cells" begins with the number.
-CREATE OR REPLACE FUNCTION clatune.n_cells(text text) RETURNS bigint LANGUAGE sql IMMUTABLE AS
-$$ SELECT coalesce(substring(text FROM '"#cells":"(\d{1,9}) [0-9a-f]{32}"')::bigint, 0) $$;
-
 -- Adds tunings _first, _first + 1, ... of a target, as far as the plan has them.
 CREATE OR REPLACE FUNCTION clatune.add_cells(_target bigint, _first bigint, _texts json) RETURNS void LANGUAGE sql
 SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
@@ -420,7 +425,7 @@ SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
     FROM target AS t JOIN plan AS p ON p.id = t.plan,
       json_array_elements_text(_texts) WITH ORDINALITY AS u(text, i)
     WHERE t.id = _target AND _first >= 0
-      AND _first + i <= n_cells(p.text)
+      AND _first + i <= p.n_cells
   ON CONFLICT DO NOTHING $$;
 
 -- Claims a tuning of one of the targets. A repeated call gives the same one. If a call with the same claim is still
@@ -527,14 +532,14 @@ CREATE OR REPLACE FUNCTION clatune.reject(_plan bigint) RETURNS void LANGUAGE sq
 SET search_path = pg_catalog, clatune, pg_temp AS $$
   UPDATE cell SET state = 'failed', output = 'the plan has no such tuning', finished = clock_timestamp()
     FROM target AS t, plan AS p WHERE p.id = _plan AND t.plan = _plan AND cell.target = t.id
-      AND (cell.n < 0 OR cell.n >= n_cells(p.text)) AND cell.state IN ('open', 'running') $$;
+      AND (cell.n < 0 OR cell.n >= p.n_cells) AND cell.state IN ('open', 'running') $$;
 
 CREATE OR REPLACE FUNCTION clatune.greet(_name text, _devices text, _lost text, _described json) RETURNS void LANGUAGE sql
 SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
   INSERT INTO agent AS a(login, name, devices, lost, described, seen)
     SELECT session_user, one_line(_name, 200), one_line(_devices, 4096), one_line(_lost, 4096),
       CASE WHEN json_typeof(_described) = 'array' AND octet_length(_described::text) <= 1048576 THEN _described ELSE '[]' END,
-      clock_timestamp() -- as each plan is compared with all agents' devices, a login has no more than these
+      clock_timestamp() -- a login has no more than these
     WHERE (SELECT count(*) FROM (SELECT FROM agent WHERE login = session_user AND devices <> '' LIMIT 1000) AS o) < 1000
       OR EXISTS (SELECT FROM agent WHERE login = session_user AND name = one_line(_name, 200))
     ON CONFLICT (login, name) DO UPDATE SET devices = excluded.devices, lost = excluded.lost, seen = excluded.seen,
@@ -588,7 +593,7 @@ GRANT SELECT (target, n, text, state, agent, login, lease, lease_s, began, finis
   best_origin, best_number) ON clatune.cell TO clatune_reader, clatune_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA clatune TO clatune_owner;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA clatune TO clatune_owner;
-GRANT EXECUTE ON FUNCTION clatune.lease_end, clatune.is_of, clatune.cut, clatune.n_cells TO clatune_reader, clatune_worker;
+GRANT EXECUTE ON FUNCTION clatune.lease_end, clatune.is_of, clatune.cut, clatune.names TO clatune_reader, clatune_worker;
 GRANT EXECUTE ON FUNCTION clatune.describe, clatune.deliver, clatune.ship, clatune.submit, clatune.join_plan,
   clatune.add_cells, clatune.claim, clatune.renew, clatune.give_back, clatune.finish, clatune.fail, clatune.expire,
   clatune.reject, clatune.greet, clatune.leave TO clatune_worker;

@@ -134,10 +134,8 @@ static void renew(clt_claim *claim, int64_t progress, bool lost) {
 
 static bool is_unfinished(void) {
   clt_error error = {0};
-  clt_pq_rows *rows = NULL;
-  check(clt_queue_plans(pq, &rows, plan - 1, "[]", &error), &error);
-  const bool is = clt_pq_n_rows(rows) > 0 && clt_pq_whole(rows, 0, 0) == plan && clt_pq_whole(rows, 0, 4);
-  clt_pq_rows_free(rows);
+  bool is = false;
+  check(clt_queue_goes_on(pq, &is, plan, &error), &error);
   return is;
 }
 

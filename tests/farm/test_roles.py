@@ -394,6 +394,17 @@ class Roles(FarmTest):
         self.agent()
         self.assertTrue(until(lambda: self.states() == {"done": 4}), self.states())
 
+    def test_invented_agents_are_not_looked_through(self):
+        """Nor for each of the devices that mallory has added to the plan."""
+        self.write_plan(3)
+        self.submit()
+        self.attack("select clatune.join_plan(1, 'A' || i, 'x', 'A' || i, 3) from generate_series(1, 100) i; select clatune.add_cells(id, 0, '[\"a\"]') from clatune.target")
+        self.server.query("insert into clatune.agent(login, name, devices) select 'mallory', i, 'd' || i from generate_series(1, 1000) i", self.database)
+        self.agent()
+        self.assertTrue(until(lambda: self.states() == {"done": 3, "open": 100}), self.states())
+        self.stop_agents()
+        self.assertLess(int(self.value("select seq_tup_read from pg_stat_user_tables where relname = 'agent'")), 30000)
+
     def test_what_is_invented_hides_nothing(self):
         """Devices, names with line ends, and long descriptions."""
         self.finish_farm(1)
