@@ -539,9 +539,11 @@ SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
   INSERT INTO agent AS a(login, name, devices, lost, described, seen)
     SELECT session_user, one_line(_name, 200), one_line(_devices, 4096), one_line(_lost, 4096),
       CASE WHEN json_typeof(_described) = 'array' AND octet_length(_described::text) <= 1048576 THEN _described ELSE '[]' END,
-      clock_timestamp() -- a login has no more than these
-    WHERE (SELECT count(*) FROM (SELECT FROM agent WHERE login = session_user AND devices <> '' LIMIT 1000) AS o) < 1000
-      OR EXISTS (SELECT FROM agent WHERE login = session_user AND name = one_line(_name, 200))
+      clock_timestamp() -- of a login no more than these are listed at once (farm/queue.c)
+    WHERE (SELECT count(*) FROM (SELECT FROM agent WHERE login = session_user
+        AND seen > clock_timestamp() - interval '1 minute' LIMIT 1000) AS o) < 1000
+      OR EXISTS (SELECT FROM agent WHERE login = session_user AND name = one_line(_name, 200)
+        AND seen > clock_timestamp() - interval '1 minute')
     ON CONFLICT (login, name) DO UPDATE SET devices = excluded.devices, lost = excluded.lost, seen = excluded.seen,
       described = CASE a.described::text WHEN excluded.described::text THEN a.described ELSE excluded.described END $$;
 

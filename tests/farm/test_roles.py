@@ -380,7 +380,7 @@ class Roles(FarmTest):
         self.assertEqual(self.value("select lease > clock_timestamp() + interval '30 s' from clatune.cell"), "t")
 
     def test_a_plan_is_not_over_before_it_begins(self):
-        """mallory finishes the only row that there is, of a device that nobody has; or is a thousand agents, with which each plan is compared."""
+        """mallory finishes the only row that there is, of a device that nobody has; or is thousands of agents, which a status lists."""
         self.write_plan(3)
         self.submit()
         self.attack("""select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan; select clatune.add_cells(id, 0, '["a"]') from clatune.target;
@@ -388,9 +388,10 @@ class Roles(FarmTest):
             "configuration": "a=1", "reason": "none", "time_s": 1, "clock": "device", "created_s": 1, "confirmed": 1, "comparison": 0}]', 'e:1:1');
             select clatune.claim(repeat('a', 32), 'e:1:1', (select json_agg(id) from clatune.target));
             select clatune.finish(target, n, repeat('a', 32), '{"configuration": {"a": 1}}', 0, '{"problem": "p", "configuration": "a=1", "time_s": 1}') from clatune.cell;
-            select count(clatune.greet('g' || i, 'd', '', '[]')::text) from generate_series(1, 2000) i""")
+            select count(clatune.deliver('[]', 'g' || i)) from generate_series(1, 2000) i;
+            select count(clatune.greet('g' || i, '', '', '[]')::text) from generate_series(1, 2000) i""")
         self.assertEqual(self.value("select state from clatune.cell"), "done")
-        self.assertEqual(self.value("select count(*) from clatune.agent where login = 'mallory' and devices <> ''"), "1000")
+        self.assertEqual(self.value("select count(*) from clatune.agent where login = 'mallory' and seen > 'epoch'"), "1000")
         self.agent()
         self.assertTrue(until(lambda: self.states() == {"done": 4}), self.states())
 
