@@ -173,12 +173,9 @@ static void wait_for_others(farm_agent *f) {
 /* --submit: adds the plan and prints its status. */
 static int submit_alone(farm_agent *f) {
   int64_t id = 0, submitted_s = 0;
-  double lease_s = f->options->lease_s;
   cli_check(clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &cli_error));
-  cli_check(
-      clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, &lease_s, true, &cli_error));
-  if (f->options->has_lease && lease_s != f->options->lease_s)
-    fprintf(stderr, "clatune: note: plan %lld keeps its lease of %g s\n", (long long)id, lease_s);
+  cli_check(clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s,
+                             true, &cli_error));
   printf("%zu tunings per device\n", f->sweep->n_cells);
   return farm_show(f->pq, id, false);
 }
@@ -231,6 +228,7 @@ static void close_farm(void *user) {
     farm_clear_row(&f->lanes[i].row);
   }
   free(f->plans);
+  free(f->keys);
   free(f->text);
   clt_pq_free(f->pq);
   pthread_mutex_destroy(&f->lock);

@@ -10,8 +10,7 @@
 typedef struct farm_agent_options {
   const char *url, *outbox; /* outbox NULL: the standard place */
   double lease_s;
-  bool has_lease; /* --lease was given */
-  int64_t jobs;   /* 0: all devices */
+  int64_t jobs; /* 0: all devices */
   bool quiet, submits_only;
   clt_sweep_trust trust; /* for plans submitted by others */
 } farm_agent_options;
@@ -72,6 +71,7 @@ typedef struct farm_agent {
   farm_sweep *sweep;
   const farm_agent_options *options;
   char *text;           /* of the plan; NULL: --serve */
+  char *keys;           /* of the devices, for clt_queue_plans; NULL: not known yet */
   pthread_mutex_t lock; /* protects the members below */
   clt_pq *pq;
   clt_shipper shipper;

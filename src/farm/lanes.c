@@ -135,16 +135,15 @@ static int say_waits(farm_agent *f, clt_error *error) {
   return CLT_OK;
 }
 
-/* Called when no tuning is open for a lane. clt_queue_plans lists unfinished plans only. */
+/* Called when no tuning is open for a lane. */
 int farm_look_for_end(farm_agent *f, clt_error *error) {
-  clt_pq_rows *rows = NULL;
+  bool goes_on = true;
   int rc = clt_queue_expire(f->pq, error);
   if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq) || !farm_is_joined(f, f->plans[0])) return rc;
   rc = clt_queue_reject(f->pq, f->plans[0]->id, error);
-  if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, "[]", error);
+  if (rc == CLT_OK) rc = clt_queue_goes_on(f->pq, &goes_on, f->plans[0]->id, error);
   if (rc) return rc;
-  f->done = clt_pq_n_rows(rows) == 0 || clt_pq_whole(rows, 0, 0) != f->plans[0]->id || !clt_pq_whole(rows, 0, 4);
-  clt_pq_rows_free(rows);
+  f->done = !goes_on;
   return f->done ? CLT_OK : say_waits(f, error);
 }
 

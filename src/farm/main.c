@@ -186,7 +186,6 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
   farm_agent_options options = {.url = url,
                                 .outbox = cli_text(arguments, "outbox"),
                                 .lease_s = cli_seconds(arguments, "lease", 120, 1, 86400),
-                                .has_lease = cli_given(arguments, "lease"),
                                 .jobs = jobs,
                                 .quiet = cli_given(arguments, "quiet"),
                                 .submits_only = cli_given(arguments, "submit"),
@@ -290,8 +289,8 @@ static const cli_flag flags[] = {
      "with --serve: folder with the problem files of submitted plans (default: the current folder); may be repeated"},
     {"allow-programs", NULL, "with --serve: also accepts problems that run programs or have modules of C"},
     {"lease", "S",
-     "an agent that does not renew its lease on a tuning for this long loses it to another (default 120; fixed "
-     "once a tuning is claimed)"},
+     "an agent that does not renew its lease on a tuning for this long loses it to another (default 120; --submit "
+     "again: for later claims)"},
     {"outbox", "FOLDER",
      "folder for measurements that are not in the database yet (default: $XDG_DATA_HOME/clatune/outbox)"},
     CLI_FLAG_EVENTS,

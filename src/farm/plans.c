@@ -133,8 +133,9 @@ static int learn_plan(farm_agent *f, farm_agent_plan **out, int64_t id, const ch
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
-/* The keys of this machine's devices, for clt_queue_plans; malloc'ed. */
-static int keys_of_devices(const farm_agent *f, char **out, clt_error *error) {
+/* Sets f->keys, once. */
+static int know_keys(farm_agent *f, clt_error *error) {
+  if (f->keys) return CLT_OK;
   json_t *keys = json_array();
   int rc = CLT_OK;
   for (size_t d = 0; rc == CLT_OK && d < f->sweep->n_devices; d++) {
@@ -142,19 +143,17 @@ static int keys_of_devices(const farm_agent *f, char **out, clt_error *error) {
     rc = clt_store_key_of_device(&key, &f->sweep->devices[d], error);
     if (rc == CLT_OK) json_array_append_new(keys, json_string(key.device));
   }
-  *out = rc ? NULL : json_dumps(keys, JSON_COMPACT);
+  f->keys = rc ? NULL : json_dumps(keys, JSON_COMPACT);
   json_decref(keys);
-  return rc || *out ? rc : clt_fail_memory(error);
+  return rc || f->keys ? rc : clt_fail_memory(error);
 }
 
 /* Reads newly submitted plans, page by page, one at a time, as there may be any number. From time to time all of them,
  * because a new submission reopens failed tunings. */
 static int learn_plans(farm_agent *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
-  char *devices = NULL;
-  int rc = keys_of_devices(f, &devices, error);
-  if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->seen, devices, error);
-  free(devices);
+  int rc = know_keys(f, error);
+  if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->seen, f->keys, error);
   const size_t n = rc ? 0 : clt_pq_n_rows(rows);
   bool took = false;
   if (rc == CLT_OK) f->connection = clt_pq_connection(f->pq);
@@ -183,7 +182,6 @@ static int learn_plans(farm_agent *f, clt_error *error) {
 
 int farm_know_plans(farm_agent *f, clt_error *error) {
   int64_t id = 0, submitted_s = 0;
-  double lease_s = f->options->lease_s;
   int rc;
   if (f->connection != clt_pq_connection(f->pq)) { /* after a reconnection it may be another database */
     for (size_t i = 0; i < f->n_plans; i++) f->plans[i]->id = 0;
@@ -198,7 +196,8 @@ int farm_know_plans(farm_agent *f, clt_error *error) {
     }
   if (f->reads || clt_now_s() < f->plans_s) return CLT_OK;
   if (f->text) {
-    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, &lease_s, false, error);
+    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s, false,
+                          error);
     if (rc == CLT_OK) rc = join_plan(f, f->plans[0], id, submitted_s, error);
     if (rc == CLT_OK) f->plans_s = INFINITY, f->connection = clt_pq_connection(f->pq);
   } else {

@@ -12,13 +12,16 @@
 #include "store/schema.h"
 #include "store/store.h"
 
-#define RAN_OUT "(cell.state = 'running' AND lease_end(cell.lease, t.lease_s) < clock_timestamp())"
+#define RAN_OUT "(cell.state = 'running' AND lease_end(cell.lease, cell.lease_s) < clock_timestamp())"
 #define PRINTED(name) "regexp_replace(left(" name ", 200), '[[:cntrl:]]', '?', 'g')" /* anyone may have chosen it */
-#define ROWS_OF_PLAN "SELECT FROM target t JOIN cell ON cell.target = t.id WHERE t.plan = "
+/* The first, because an index has it, however many rows there are. */
+#define TARGET_HAS(such) "(SELECT min(n) FROM cell WHERE target = t.id" such ") IS NOT NULL"
+#define PLAN_HAS(plan, such) "EXISTS (SELECT FROM target t WHERE t.plan = " plan " AND " TARGET_HAS(such) ")"
+#define UNFINISHED " AND state IN ('open', 'running')"
 
 /* --- plans and their rows --- */
 
-int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double *lease_s,
+int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double lease_s,
                      bool again, clt_error *error) {
   static const char add[] = "SELECT * FROM submit($1, $2, $3, $4::bigint <> 0)";
   clt_pq_rows *rows = NULL;
@@ -26,12 +29,11 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
   bool found = false;
   for (int i = 0; rc == CLT_OK && !found && i < 3;
        i++) { /* no row: another agent added it after this statement began */
-    rc = clt_pq_run(pq, &rows, add, error, again ? "*ttnw" : "ttnw", name, text, *lease_s, (int64_t)again);
+    rc = clt_pq_run(pq, &rows, add, error, again ? "*ttnw" : "ttnw", name, text, lease_s, (int64_t)again);
     found = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
     if (found) {
       *id = clt_pq_whole(rows, 0, 0);
       *submitted_s = clt_pq_whole(rows, 0, 1);
-      *lease_s = clt_pq_number(rows, 0, 2);
     }
     if (rc == CLT_OK) clt_pq_rows_free(rows);
   }
@@ -45,9 +47,8 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
       "WITH c AS (UPDATE cell SET state = 'failed', output = 'withdrawn', code = NULL, finished = clock_timestamp()"
       " FROM target t WHERE t.plan = $1 AND cell.target = t.id AND cell.state IN ('open', 'running') RETURNING 1),"
       " empty AS (DELETE FROM target t WHERE t.plan = $1 AND NOT EXISTS (SELECT FROM cell WHERE cell.target = t.id)),"
-      " p AS (DELETE FROM plan WHERE id = $1 AND NOT EXISTS (" ROWS_OF_PLAN
-      "$1) RETURNING 1), w AS (UPDATE plan SET withdrawn = true WHERE id = $1 AND EXISTS (" ROWS_OF_PLAN
-      "$1))"
+      " p AS (DELETE FROM plan WHERE id = $1 AND NOT " PLAN_HAS("$1", "")
+      " RETURNING 1), w AS (UPDATE plan SET withdrawn = true WHERE id = $1 AND " PLAN_HAS("$1", "") ")"
       " SELECT (SELECT count(*) FROM c) - (SELECT count(*) FROM p) FROM plan WHERE id = $1";
   clt_pq_rows *rows = NULL;
   clt_error why = {0};
@@ -80,23 +81,29 @@ int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *te
   return rc;
 }
 
-/* Any login can add a device that nobody has. */
-#define OF_DEVICE_OF_SOMEBODY                                                                                      \
-  " AND (EXISTS (SELECT FROM cell c WHERE c.target = t.id AND c.began IS NOT NULL) OR EXISTS (SELECT FROM agent a" \
-  " WHERE strpos('; ' || a.devices || '; ', '; ' || t.name || '; ') > 0))"
-
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, const char *devices, clt_error *error) {
   static const char ask[] =
-      "SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash,"
-      " (NOT EXISTS (" ROWS_OF_PLAN "p.id" OF_DEVICE_OF_SOMEBODY ") OR EXISTS (" ROWS_OF_PLAN
-      "p.id" OF_DEVICE_OF_SOMEBODY
-      " AND cell.state IN ('open', 'running')))::integer::bigint FROM plan p WHERE id > $1 AND"
-      " (NOT EXISTS (" ROWS_OF_PLAN "p.id) OR EXISTS (" ROWS_OF_PLAN
-      "p.id AND cell.state IN ('open', 'running')) OR EXISTS (SELECT FROM json_array_elements_text($2::json) d WHERE"
-      " NOT EXISTS (SELECT FROM target t WHERE t.plan = p.id AND t.device = d AND n_cells(p.text) <="
+      "SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash FROM plan p WHERE id > $1 AND"
+      " (NOT " PLAN_HAS("p.id", "") " OR " PLAN_HAS("p.id", UNFINISHED)
+      " OR EXISTS (SELECT FROM json_array_elements_text($2::json) d WHERE"
+      " NOT EXISTS (SELECT FROM target t WHERE t.plan = p.id AND t.device = d AND p.n_cells <="
       " (SELECT count(*) FROM cell WHERE cell.target = t.id))))"
       " ORDER BY id LIMIT 50";
   return clt_pq_run(pq, rows, ask, error, "wt", after, devices);
+}
+
+/* Any login can add a device that nobody has. */
+int clt_queue_goes_on(clt_pq *pq, bool *out, int64_t plan, clt_error *error) {
+  static const char ask[] =
+      "SELECT EXISTS (SELECT FROM plan WHERE id = $1) AND coalesce(bool_or(is_left) FILTER (WHERE is_known),"
+      " bool_or(is_left), true) FROM (SELECT " TARGET_HAS(UNFINISHED) " AS is_left, " TARGET_HAS(" AND began IS NOT NULL")
+      " OR EXISTS (SELECT FROM agent WHERE names(devices) @> ARRAY[t.name]) AS is_known FROM target t"
+      " WHERE plan = $1 AND " TARGET_HAS("") ") AS t";
+  clt_pq_rows *rows = NULL;
+  int rc = clt_pq_run(pq, &rows, ask, error, "w", plan);
+  if (rc == CLT_OK) *out = clt_pq_whole(rows, 0, 0);
+  clt_pq_rows_free(rows);
+  return rc;
 }
 
 int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error) {
@@ -295,7 +302,7 @@ int clt_queue_devices(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t ag
 /* Converted before the subtraction, because a worker may have written infinite times. */
 #define NOW_S "extract(epoch FROM clock_timestamp())::float8"
 #define SINCE NOW_S " - extract(epoch FROM "
-#define FREE_S "extract(epoch FROM lease_end(cell.lease, t.lease_s))::float8 - " NOW_S
+#define FREE_S "extract(epoch FROM lease_end(cell.lease, cell.lease_s))::float8 - " NOW_S
 #define OF_AGENT " LEFT JOIN agent a ON a.login = cell.login AND a.name = cell.agent AND cell.state = 'running'"
 #define IS_SILENT \
   "coalesce(a.seen < clock_timestamp() - make_interval(secs => " CLT_TEXT_OF(CLT_QUEUE_SILENT_S) "), true)"

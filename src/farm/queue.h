@@ -18,9 +18,9 @@
 #define CLT_QUEUE_SILENT_S 45    /* an agent that was not seen for longer is shown as silent */
 #define CLT_MAX_LINE_BYTES 65536 /* of a row's result */
 
-/* Adds a plan (text: of clt_sweep_share) unless there is one with the same text. again: reopens its failed rows. Sets
- * *id, *submitted_s (Unix time) and *lease_s of the new or existing plan; a new one gets the *lease_s given. */
-int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double *lease_s,
+/* Adds a plan (text: of clt_sweep_share) unless there is one with the same text. again: reopens its failed rows, and
+ * sets the lease of later claims. Sets *id and *submitted_s (Unix time) of the new or existing plan. */
+int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double lease_s,
                      bool again, clt_error *error);
 
 /* Withdraws a plan: its *n unfinished rows fail, and running claims on them are lost. Finished rows are kept;
@@ -32,9 +32,11 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error);
 int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *text, clt_error *error);
 
 /* Lists at most 50 plans with larger ids than `after` that are unfinished, have no rows yet, or lack rows for one of
- * these devices (the keys' as a JSON array): id, submitted, name, hash of the text, and whether it is unfinished on
- * devices that somebody has (1: also if it has none there). clt_queue_text: a plan's text, malloc'ed. */
+ * these devices (the keys' as a JSON array): id, submitted, name, hash of the text. clt_queue_goes_on: whether a plan
+ * is there and unfinished on devices that somebody has, or on all if nobody has one of them. clt_queue_text: a plan's
+ * text, malloc'ed. */
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, const char *devices, clt_error *error);
+int clt_queue_goes_on(clt_pq *pq, bool *out, int64_t plan, clt_error *error);
 int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error);
 
 /* Creates the plan's target for a device, and some of its rows, beginning with row *n (0 at first); sets *n to the row

@@ -101,6 +101,8 @@ int clt_store_each_identified(clt_store *store, const clt_store_key *key, int64_
 
 /* --- merging --- */
 
+#define MOST_ATTEMPTS 10 /* of a transaction that others' deadlock with it ends */
+
 typedef struct merge {
   clt_store *into;
   int64_t before_s; /* 0: all */
@@ -120,7 +122,6 @@ static int note_time(void *user, const clt_store_description *none, const clt_st
 static int merge_record(void *user, const clt_store_description *key_alone, const clt_store_record *record) {
   merge *w = user;
   clt_store_record copy = *record;
-  bool is_new = false;
   if (w->before_s && record->created_s >= w->before_s) return 0;
   clt_measurement without_log = *record->measurement;
   if (w->is_public) {
@@ -134,9 +135,7 @@ static int merge_record(void *user, const clt_store_description *key_alone, cons
   }
   if (record->created_s > w->newest_s) w->newest_s = record->created_s;
   copy.own = record->own && w->into->type == &clt_store_postgresql; /* where a login's own word counts */
-  int rc = w->into->type->add(w->into->state, key_alone, &copy, &is_new, w->error);
-  w->n_added += is_new;
-  return rc;
+  return w->into->type->add(w->into->state, key_alone, &copy, &w->n_added, w->error);
 }
 
 /* The description without what names a machine, a person or a path. *json (to be freed) has the device. */
@@ -153,8 +152,8 @@ static int make_public(clt_store_description *d, char **json, clt_error *error) 
   return *json ? CLT_OK : clt_fail_memory(error);
 }
 
-int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
-                    clt_error *error) {
+static int merge_once(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
+                      clt_error *error) {
   clt_store_description *keys = NULL, *own = NULL;
   size_t n_keys = 0, n_own = 0;
   const clt_store_key *last = NULL;
@@ -192,6 +191,20 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
   clt_store_keys_free(keys, n_keys);
   clt_store_keys_free(own, n_own);
   if (rc == CLT_OK && n_added) *n_added = m.n_added;
+  return rc;
+}
+
+int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
+                    clt_error *error) {
+  clt_error why = {0};
+  int rc = CLT_E_AGAIN;
+  for (int i = 0; rc == CLT_E_AGAIN && i < MOST_ATTEMPTS; i++) {
+    why = (clt_error){0};
+    rc = merge_once(into, from, selection, n_added, &why);
+  }
+  if (rc == CLT_E_AGAIN)
+    return clt_fail(error, CLT_E_STORE, "%s; gave up after %d attempts", why.message, MOST_ATTEMPTS);
+  if (rc && error) *error = why;
   return rc;
 }
 

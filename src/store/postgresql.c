@@ -24,7 +24,6 @@
 #define OLDEST "(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint)"
 
 #define CUT(array) "cut(" array ")"
-#define CONTENT "concat_ws(' ', m.kind, m.reason, substr(m.configuration, 1, 65536))"
 
 /* A login can pose as several machines, so only those of the reader's own login are told apart. */
 #define VOICE_OF(a) "CASE WHEN " a ".login=session_user THEN '/' || " a ".host ELSE concat(' ', " a ".login) END"
@@ -87,26 +86,12 @@ static const char remove_selected[] =
     "DELETE FROM measurement WHERE (origin, number) IN (SELECT m.origin, m.number FROM measurement AS m" CLT_SELECTED
     " LIMIT $5)";
 
-/* $1: an origin, whose records may be here under this login's own instead (schema.sql); $2: the last number so far; $4:
- * only what is here as this login's. This login's revoked ones, of which only the number can be read, are not added
- * again. */
-#define AT_ONCE 1000
-#define SUBSTITUTE "(SELECT name FROM substitute WHERE login=session_user AND origin=$1)"
-static const char contents_of_origin[] =
-    "SELECT m.number, " CONTENT
-    ", m.time_s, m.energy_j, m.figures[1], m.comparison::float8 FROM measurement AS m WHERE m.origin IN"
-    " (CASE WHEN $4=0 OR NOT EXISTS(SELECT FROM origin WHERE name=$1 AND login<>session_user) THEN $1 END, " SUBSTITUTE
-    ") AND m.number >= $2 UNION ALL SELECT g.number, NULL, NULL, NULL, NULL, NULL FROM revoked AS g WHERE g.origin IN"
-    " (" SUBSTITUTE
-    ", (SELECT name FROM origin WHERE name=$1 AND login=session_user)) AND g.number >= $2"
-    " ORDER BY 1 LIMIT $3";
-
 typedef struct postgresql_store {
   clt_pq *pq;
   clt_pq_records records; /* added in this transaction but not sent yet */
+  uint64_t *n_added;      /* borrowed, nullable: grows as they are sent */
   char origin[CLT_ORIGIN_BYTES];
   clt_map counts;                        /* for clt_record_identify */
-  clt_map there;                         /* identities of origins read in this transaction: ask_if_new */
   bool to_read, in_transaction, borrows; /* borrows: pq is not owned */
   uint64_t version;
   int64_t oldest;      /* the oldest running transaction when the version was read */
@@ -123,7 +108,6 @@ static int open_postgresql(void *state, const char *path, bool to_read, clt_erro
 static void close_postgresql(void *state) {
   postgresql_store *store = state;
   clt_map_release(&store->counts);
-  clt_map_release(&store->there);
   clt_pq_records_forget(&store->records);
   if (!store->borrows) clt_pq_free(store->pq);
 }
@@ -146,7 +130,10 @@ void clt_store_keep_place(clt_store *store, clt_pq_place *place) { ((postgresql_
 /* --- writing --- */
 
 static int send_records(postgresql_store *store, clt_error *error) {
-  return clt_pq_records_send(&store->records, store->pq, NULL, error);
+  uint64_t n = 0;
+  int rc = clt_pq_records_send(&store->records, store->pq, &n, error);
+  if (rc == CLT_OK && store->n_added) *store->n_added += n;
+  return rc;
 }
 
 static int check_writable(const postgresql_store *store, clt_error *error) {
@@ -163,85 +150,30 @@ static int describe(postgresql_store *store, const clt_store_description *d, clt
                     d->problem_name, d->problem_path, d->sizes, kernel, d->device_json, tuning);
 }
 
-/* content NULL: whatever it is. numbers: its time, energy, figure and comparison. */
-static bool add_identity(clt_map *there, const char *origin, int64_t sequence, const char *content,
-                         const double numbers[4], int *rc) {
-  bool is_new = false;
-  uint64_t parts[7] = {clt_hash64(origin, strlen(origin)), (uint64_t)sequence,
-                       content ? clt_hash64(content, strlen(content)) : 0};
-  for (int i = 0; content && i < 4; i++)
-    if (!isnan(numbers[i])) memcpy(&parts[3 + i], &numbers[i], sizeof *numbers);
-  uint64_t *place = clt_map_add(there, clt_hash64(parts, sizeof parts) >> 1, &is_new);
-  if (place == NULL) return *rc = CLT_E_MEMORY, false;
-  if (is_new) *place = parts[1];
-  return is_new || *place != parts[1]; /* if two share a hash, the second one is sent once more than needed */
-}
-
-/* Whether a record is new, for a merge: reads many of an origin at once, so that the new records can be sent together.
- * Others may have used the origin and its numbers for something else, so it depends on what was measured, too. */
-static int ask_if_new(postgresql_store *store, const clt_store_record *record, bool *is_new, clt_error *error) {
-  int64_t last = 0;
-  int rc = CLT_OK;
-  clt_record_row row;
-  const int64_t own = record->own;
-  size_t n = add_identity(&store->there, record->origin, -1 - own, NULL, NULL, &rc) ? AT_ONCE : 0;
-  while (rc == CLT_OK && n == AT_ONCE) {
-    clt_pq_rows *rows = NULL;
-    rc = clt_pq_run(store->pq, &rows, contents_of_origin, error, "twww", record->origin, last, (int64_t)AT_ONCE, own);
-    if (rc) return rc;
-    n = clt_pq_n_rows(rows);
-    for (size_t i = 0; i < n; i++) {
-      const double numbers[] = {clt_pq_number(rows, i, 2), clt_pq_number(rows, i, 3), clt_pq_number(rows, i, 4),
-                                clt_pq_number(rows, i, 5)};
-      const char *content = clt_pq_is_null(rows, i, 1) ? NULL : clt_pq_text(rows, i, 1);
-      add_identity(&store->there, record->origin, last = clt_pq_whole(rows, i, 0), content, numbers, &rc);
-    }
-    clt_pq_rows_free(rows);
-  }
-  clt_record_row_make(&row, record);
-  char *content =
-      clt_format("%s %s %s", row.fields[CLT_FIELD_kind].text, row.fields[CLT_FIELD_reason].text, record->configuration);
-  if (content == NULL) return clt_fail_memory(error);
-  const clt_field *figures = &row.fields[CLT_FIELD_figures];
-  const double figure = figures->numbers ? figures->numbers[0] : NAN,
-               numbers[] = {record->measurement->time_s, row.fields[CLT_FIELD_energy_j].number, figure,
-                            (double)row.fields[CLT_FIELD_comparison].whole};
-  *is_new = add_identity(&store->there, record->origin, record->sequence, NULL, NULL, &rc) &&
-            add_identity(&store->there, record->origin, record->sequence, content, numbers, &rc);
-  free(content);
-  return rc ? clt_fail_memory(error) : CLT_OK;
-}
-
-/* In a transaction records are collected and sent together; outside, a caller that asks whether the record was new
- * waits for the answer. */
-static int add_record(postgresql_store *store, const clt_store_key *key, const clt_store_record *record, bool *is_new,
-                      clt_error *error) {
-  uint64_t n_added = 0;
+/* In a transaction records are collected and sent together. */
+static int add_record(postgresql_store *store, const clt_store_key *key, const clt_store_record *record,
+                      uint64_t *n_added, clt_error *error) {
   clt_store_record known = *record;
   if (record->origin == NULL && clt_record_identify(&known, key, &store->counts)) return clt_fail_memory(error);
   if (record->own && record->origin)
     memcpy(store->origin, record->origin, strnlen(record->origin, CLT_ORIGIN_BYTES - 1));
-  bool wanted = true;
-  int rc = store->in_transaction && is_new ? ask_if_new(store, &known, &wanted, error) : CLT_OK;
-  if (is_new) *is_new = wanted;
-  if (rc || !wanted) return rc;
-  if (clt_pq_records_full(&store->records)) rc = send_records(store, error);
+  store->n_added = n_added;
+  int rc = clt_pq_records_full(&store->records) ? send_records(store, error) : CLT_OK;
   if (rc == CLT_OK) rc = clt_pq_records_take(&store->records, key, &known, error);
   if (rc || store->in_transaction) return rc;
-  rc = clt_pq_records_send(&store->records, store->pq, &n_added, error);
+  rc = send_records(store, error);
   if (rc) clt_pq_records_forget(&store->records);
-  if (rc == CLT_OK && is_new) *is_new = n_added > 0;
   return rc;
 }
 
-static int add_to_postgresql(void *state, const clt_store_description *d, const clt_store_record *record, bool *is_new,
-                             clt_error *error) {
+static int add_to_postgresql(void *state, const clt_store_description *d, const clt_store_record *record,
+                             uint64_t *n_added, clt_error *error) {
   postgresql_store *store = state;
   int rc = check_writable(store, error);
   const bool describes =
       d->problem_name || d->problem_path || d->sizes || d->device_json || d->tuning_json || d->kernel;
   if (rc == CLT_OK && (describes || record == NULL)) rc = describe(store, d, error);
-  return rc || record == NULL ? rc : add_record(store, &d->key, record, is_new, error);
+  return rc || record == NULL ? rc : add_record(store, &d->key, record, n_added, error);
 }
 
 static int remove_from_postgresql(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
@@ -283,11 +215,11 @@ static int step_in_postgresql(void *state, clt_store_step step, uint64_t *versio
   } else if (step != CLT_STORE_NONE) {
     if (step == CLT_STORE_COMMIT) rc = send_records(store, error);
     clt_pq_records_forget(&store->records);
-    clt_map_release(&store->there);
     const bool commit = step == CLT_STORE_COMMIT && rc == CLT_OK;
     const int ended = clt_pq_end(store->pq, commit, error);
     if (rc == CLT_OK) rc = ended;
     store->in_transaction = false;
+    store->n_added = NULL;
   }
   return rc == CLT_OK && version ? ask_version(store, version, error) : rc;
 }

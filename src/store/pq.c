@@ -56,10 +56,12 @@ static bool is_away(const char *state) {
   return clt_starts_with(state, "08") || clt_is_one_of(state, states);
 }
 
+/* Whether it conflicted with others' transactions: the whole transaction must be repeated. */
+static bool is_conflict(const char *state) { return strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0; }
+
 /* Whether only the statement must be repeated: it conflicted with another one, or timed out waiting for it. */
 static bool is_collision(const char *state) {
-  static const char *const states[] = {"40001", "40P01", "55P03", "57014", NULL};
-  return clt_is_one_of(state, states);
+  return is_conflict(state) || strcmp(state, "55P03") == 0 || strcmp(state, "57014") == 0;
 }
 
 /* Whether other logins hold what is needed: a lock, or all connections or locks of the server. */
@@ -370,8 +372,10 @@ static int try_often(clt_pq *pq, const char *sql, const clt_pq_values *values, c
     if (rc == CLT_OK) rc = try_once(pq, sql, values, rows, &why);
     if (rc == CLT_OK) return CLT_OK;
     const bool held = is_held(pq->state);
-    if (rc == CLT_E_AGAIN && pq->in_transaction && (!held || pq->conn == NULL)) return fail_in_transaction(&why, error);
-    if (rc != CLT_E_AGAIN || pq->patience_s <= 0) return clt_fail(error, rc, "%s", why.message);
+    const bool ends = pq->in_transaction && is_conflict(pq->state);
+    if (rc == CLT_E_AGAIN && pq->in_transaction && !ends && (!held || pq->conn == NULL))
+      return fail_in_transaction(&why, error);
+    if (rc != CLT_E_AGAIN || ends || pq->patience_s <= 0) return clt_fail(error, rc, "%s", why.message);
     const double waited_s = clt_now_s() - begin_s;
     const bool waits = held && wait_for_others && wait_for_others(told ? NULL : why.message);
     told = told || waits;

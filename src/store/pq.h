@@ -77,8 +77,8 @@ const char *clt_pq_state(const clt_pq *pq);
  *   'j' const json_t *: a list, for json_to_recordset and the like
  * '*' before all letters: without a time limit, for what the number of rows may slow down; not in a transaction.
  * rows (nullable): the result, with columns of whole numbers, float8, text and arrays of float8 only (cast others);
- * free with clt_pq_rows_free. In a transaction of the caller, a lost connection is CLT_E_STORE: the caller must start
- * again. */
+ * free with clt_pq_rows_free. In a transaction of the caller, a lost connection is CLT_E_STORE, and a deadlock
+ * CLT_E_AGAIN: the caller must start again. */
 int clt_pq_run(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_error *error, const char *places, ...);
 
 /* The same for one or several statements without parameters and rows; several run in one transaction. Not prepared, and

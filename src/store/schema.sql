@@ -113,9 +113,9 @@ END $$;
 -- Plans, a target for each kind of device that works on one, and a row for each of its tunings (farm/queue.c).
 -- plan.seen: the measurements that were visible when the plan was submitted. cell.attempts: how often the lease expired
 -- without more progress than in all attempts before (best), counted when the next attempt begins. cell.lease: for an
--- open row, when the agent that failed on it may try again. cell.claim is a secret of the agent that works on the row.
--- cell.best_origin, best_number: the measurement that its result rests on. lease_s and attempts are bounded, because
--- larger values would make the claims of all agents fail.
+-- open row, when the agent that failed on it may try again; lease_s: as the plan had it at the claim. cell.claim is a
+-- secret of the agent that works on the row. cell.best_origin, best_number: the measurement that its result rests on.
+-- lease_s and attempts are bounded, because larger values would make the claims of all agents fail.
 CREATE TABLE IF NOT EXISTS clatune.plan(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, text text NOT NULL,
   hash text GENERATED ALWAYS AS (md5(text)) STORED UNIQUE,
@@ -124,10 +124,13 @@ CREATE TABLE IF NOT EXISTS clatune.plan(
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS seen pg_snapshot NOT NULL DEFAULT pg_current_snapshot();
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS withdrawn boolean NOT NULL DEFAULT false; -- also the rows to come
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT ''; -- the login that submitted it
+-- How many tunings it has on each device: its "#cells" begins with the number.
+ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS n_cells bigint NOT NULL
+  GENERATED ALWAYS AS (coalesce(substring(text FROM '"#cells":"(\d{1,9}) [0-9a-f]{32}"')::bigint, 0)) STORED;
 CREATE TABLE IF NOT EXISTS clatune.target(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, plan bigint NOT NULL REFERENCES clatune.plan,
-  device text COLLATE "C" NOT NULL, driver text COLLATE "C" NOT NULL, name text NOT NULL,
-  lease_s float8 NOT NULL CHECK(lease_s BETWEEN 0 AND 1e7), UNIQUE(plan, device, driver));
+  device text COLLATE "C" NOT NULL, driver text COLLATE "C" NOT NULL, name text NOT NULL, UNIQUE(plan, device, driver));
+ALTER TABLE clatune.target DROP COLUMN IF EXISTS lease_s;
 ALTER TABLE clatune.target ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT ''; -- the login that added it
 CREATE TABLE IF NOT EXISTS clatune.cell(
   target bigint NOT NULL REFERENCES clatune.target, n bigint NOT NULL, text text NOT NULL,
@@ -138,6 +141,7 @@ CREATE TABLE IF NOT EXISTS clatune.cell(
   best bigint NOT NULL DEFAULT -1, line text CHECK(octet_length(line) <= 65536), output text, code bigint,
   PRIMARY KEY(target, n)) WITH (fillfactor = 70);
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS login text COLLATE "C";
+ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS lease_s float8 NOT NULL DEFAULT 120;
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_origin text COLLATE "C";
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_number bigint;
 -- Tunings of earlier versions: a measurement with the time of the result's line, which has twelve digits of it. A worker
@@ -154,6 +158,7 @@ UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
 INSERT INTO clatune.agent(login, name) SELECT DISTINCT login, agent FROM clatune.cell
   WHERE login IS NOT NULL AND agent IS NOT NULL ON CONFLICT DO NOTHING;
 CREATE INDEX IF NOT EXISTS cell_left ON clatune.cell(target, n) WHERE state IN ('open', 'running');
+CREATE INDEX IF NOT EXISTS cell_begun ON clatune.cell(target, n) WHERE began IS NOT NULL;
 CREATE INDEX IF NOT EXISTS cell_running ON clatune.cell(target) WHERE state = 'running';
 CREATE INDEX IF NOT EXISTS cell_died ON clatune.cell(target, n) WHERE attempts > 0;
 
@@ -176,9 +181,9 @@ ALTER TABLE clatune.shipper DROP CONSTRAINT IF EXISTS shipper_pkey;
 DELETE FROM clatune.shipper WHERE login = ''; -- of version 3: the files are sent once more
 CREATE UNIQUE INDEX IF NOT EXISTS shipper_of ON clatune.shipper(login, file);
 
--- Of earlier databases, with other parameters.
+-- Of earlier databases, with other parameters or columns.
 DROP FUNCTION IF EXISTS clatune.finish(bigint, bigint, text, text, bigint), clatune.greet(text, text, text),
-  clatune.may_describe(text, integer[]);
+  clatune.may_describe(text, integer[]), clatune.submit(text, text, float8, boolean), clatune.n_cells(text);
 
 -- --- functions for all: parts of statements ---
 
@@ -189,6 +194,11 @@ $$ SELECT CASE WHEN array_ndims(numbers) > 1 THEN array_fill('NaN'::float8, ARRA
 -- A text for a line of output.
 CREATE OR REPLACE FUNCTION clatune.one_line(text text, n integer) RETURNS text LANGUAGE sql IMMUTABLE AS
 $$ SELECT regexp_replace(left(text, n), '[[:cntrl:]]', '?', 'g') $$;
+
+-- The names of an agent's devices, as those of targets, and short enough for an index.
+CREATE OR REPLACE FUNCTION clatune.names(devices text) RETURNS text[] LANGUAGE sql IMMUTABLE AS
+$$ SELECT array_agg(left(name, 200)) FROM unnest(string_to_array(devices, '; ')) AS name $$;
+CREATE INDEX IF NOT EXISTS agent_names ON clatune.agent USING gin(clatune.names(devices)) WITH (fastupdate = off);
 
 -- who: a login, an agent, a host, or the latter two with their login before a slash.
 CREATE OR REPLACE FUNCTION clatune.is_of(agent clatune.agent, who text) RETURNS boolean LANGUAGE sql AS
@@ -370,7 +380,7 @@ END $$;
 -- Adds a plan unless there is one with the same text; `again` reopens its failed tunings, and those that ended without a
 -- correct measurement, which nobody can check. No row: another agent added it after this statement began.
 CREATE OR REPLACE FUNCTION clatune.submit(_name text, _text text, _lease_s float8, _again boolean,
-  OUT id bigint, OUT submitted_s bigint, OUT lease_s float8) RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER
+  OUT id bigint, OUT submitted_s bigint) RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 BEGIN
   IF octet_length(_text) > 16777216 THEN
@@ -382,17 +392,12 @@ BEGIN
   INSERT INTO plan AS p(name, text, lease_s, maker) SELECT one_line(_name, 200), _text, _lease_s, session_user WHERE NOT EXISTS
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
   IF _again THEN
-    UPDATE plan SET withdrawn = false WHERE hash = md5(_text) AND withdrawn;
-    -- Whoever submitted it first. While a tuning runs only a longer one, because its agent renews it so often.
-    UPDATE plan AS p SET lease_s = greatest(_lease_s, CASE WHEN EXISTS (SELECT FROM target AS t JOIN cell AS c
-        ON c.target = t.id WHERE t.plan = p.id AND c.state = 'running') THEN p.lease_s END) WHERE p.hash = md5(_text);
-    UPDATE target AS t SET lease_s = p.lease_s FROM plan AS p WHERE p.hash = md5(_text) AND t.plan = p.id;
+    UPDATE plan SET withdrawn = false, lease_s = _lease_s WHERE hash = md5(_text); -- whoever submitted it first
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
       WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id
         AND (cell.state = 'failed' OR (cell.state = 'done' AND cell.best_origin IS NULL));
   END IF;
-  RETURN QUERY SELECT p.id, floor(extract(epoch FROM p.submitted))::bigint, p.lease_s FROM plan AS p
-    WHERE p.hash = md5(_text);
+  RETURN QUERY SELECT p.id, floor(extract(epoch FROM p.submitted))::bigint FROM plan AS p WHERE p.hash = md5(_text);
 END $$;
 
 -- The plan's target for a device, which is created, and how many of its tunings exist; no row: the plan was deleted.
@@ -405,16 +410,12 @@ BEGIN
       RAISE EXCEPTION '% has added 100 kinds of devices to the plan, and cannot add more', session_user
         USING ERRCODE = '54000';
     END IF;
-    INSERT INTO target(plan, device, driver, name, lease_s, maker) SELECT p.id, left(_device, 1024), left(_driver, 1024),
-      one_line(_name, 200), p.lease_s, session_user FROM plan AS p WHERE p.id = _plan ON CONFLICT DO NOTHING;
+    INSERT INTO target(plan, device, driver, name, maker) SELECT p.id, left(_device, 1024), left(_driver, 1024),
+      one_line(_name, 200), session_user FROM plan AS p WHERE p.id = _plan ON CONFLICT DO NOTHING;
   END IF;
   RETURN QUERY SELECT t.id, (SELECT count(*) FROM cell AS c WHERE c.target = t.id AND c.n >= 0 AND c.n < _n_cells)
     FROM target AS t WHERE t.plan = _plan AND t.device = _device AND t.driver = _driver;
 END $$;
-
--- How many tunings a plan has on each device: its "#cells" begins with the number.
-CREATE OR REPLACE FUNCTION clatune.n_cells(text text) RETURNS bigint LANGUAGE sql IMMUTABLE AS
-$$ SELECT coalesce(substring(text FROM '"#cells":"(\d{1,9}) [0-9a-f]{32}"')::bigint, 0) $$;
 
 -- Adds tunings _first, _first + 1, ... of a target, as far as the plan has them.
 CREATE OR REPLACE FUNCTION clatune.add_cells(_target bigint, _first bigint, _texts json) RETURNS void LANGUAGE sql
@@ -424,7 +425,7 @@ SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
     FROM target AS t JOIN plan AS p ON p.id = t.plan,
       json_array_elements_text(_texts) WITH ORDINALITY AS u(text, i)
     WHERE t.id = _target AND _first >= 0
-      AND _first + i <= n_cells(p.text)
+      AND _first + i <= p.n_cells
   ON CONFLICT DO NOTHING $$;
 
 -- Claims a tuning of one of the targets. A repeated call gives the same one. If a call with the same claim is still
@@ -437,11 +438,11 @@ BEGIN
   IF length(_claim) < 32 THEN RAISE EXCEPTION 'a claim needs 32 hexadecimal digits' USING ERRCODE = '22023'; END IF;
   PERFORM agent_id(_agent);
   RETURN QUERY
-    WITH c AS MATERIALIZED (SELECT o.target, o.n, t.lease_s FROM target AS t CROSS JOIN LATERAL
+    WITH c AS MATERIALIZED (SELECT o.target, o.n, p.lease_s FROM target AS t JOIN plan AS p ON p.id = t.plan CROSS JOIN LATERAL
         (SELECT cell.target, cell.n FROM cell WHERE cell.target = t.id AND cell.state IN ('open', 'running') AND
            ((cell.state = 'open' AND ((cell.login, cell.agent) IS DISTINCT FROM (session_user::text, _agent)
                                       OR cell.lease IS NULL OR cell.lease < clock_timestamp()))
-            OR (cell.state = 'running' AND lease_end(cell.lease, t.lease_s) < clock_timestamp()
+            OR (cell.state = 'running' AND lease_end(cell.lease, cell.lease_s) < clock_timestamp()
                 AND NOT is_used_up(cell)))
          ORDER BY cell.n LIMIT 1 FOR UPDATE SKIP LOCKED) AS o
       WHERE t.id = ANY(ARRAY(SELECT value::bigint FROM json_array_elements_text(_targets)))
@@ -451,22 +452,22 @@ BEGIN
         attempts = CASE cell.state WHEN 'running' THEN deaths(cell.attempts, cell.best, cell.progress)
                    ELSE cell.attempts END,
         best = CASE cell.state WHEN 'running' THEN greatest(cell.best, cell.progress) ELSE cell.best END,
-        progress = 0, lease = clock_timestamp() + make_interval(secs => c.lease_s)
-      FROM c WHERE cell.target = c.target AND cell.n = c.n RETURNING cell.target, cell.n, c.lease_s),
+        progress = 0, lease = clock_timestamp() + make_interval(secs => c.lease_s), lease_s = c.lease_s
+      FROM c WHERE cell.target = c.target AND cell.n = c.n RETURNING cell.target, cell.n, cell.lease_s),
     noted AS (INSERT INTO origin(name, login, target, n) SELECT origin_of(_claim), session_user, taken.target, taken.n
       FROM taken ON CONFLICT DO NOTHING),
-    s AS (SELECT * FROM taken UNION ALL SELECT cell.target, cell.n, t.lease_s FROM cell
-      JOIN target AS t ON t.id = cell.target WHERE claim = _claim AND state = 'running' AND login = session_user)
+    s AS (SELECT * FROM taken UNION ALL SELECT cell.target, cell.n, cell.lease_s FROM cell
+      WHERE claim = _claim AND state = 'running' AND login = session_user)
     SELECT s.*, extract(epoch FROM clock_timestamp())::float8, origin_of(_claim) FROM s;
 END $$;
 
 -- Renews leases; returns the claims that still hold their rows.
 CREATE OR REPLACE FUNCTION clatune.renew(_claims json) RETURNS SETOF text LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
-  UPDATE cell SET lease = clock_timestamp() + make_interval(secs => t.lease_s), progress = u.progress,
+  UPDATE cell SET lease = clock_timestamp() + make_interval(secs => lease_s), progress = u.progress,
       output = left(u.output, 4096)
-    FROM json_to_recordset(_claims) AS u(target bigint, n bigint, claim text, progress bigint, output text), target AS t
-    WHERE t.id = cell.target AND cell.target = u.target AND cell.n = u.n AND cell.claim = u.claim
+    FROM json_to_recordset(_claims) AS u(target bigint, n bigint, claim text, progress bigint, output text)
+    WHERE cell.target = u.target AND cell.n = u.n AND cell.claim = u.claim
       AND cell.login = session_user AND cell.state = 'running' RETURNING cell.claim $$;
 
 CREATE OR REPLACE FUNCTION clatune.give_back(_claims json) RETURNS void LANGUAGE sql SECURITY DEFINER
@@ -515,8 +516,8 @@ CREATE OR REPLACE FUNCTION clatune.fail(_target bigint, _n bigint, _claim text, 
   _for_good boolean) RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
   UPDATE cell SET state = CASE WHEN _for_good OR attempts + 1 >= 3 THEN 'failed' ELSE 'open' END,
       attempts = least(attempts + 1, 100), output = left(_output, 4096), code = _code, finished = clock_timestamp(),
-      lease = clock_timestamp() + make_interval(secs => least(t.lease_s, 10))
-    FROM target AS t WHERE t.id = cell.target AND cell.target = _target AND cell.n = _n AND cell.claim = _claim
+      lease = clock_timestamp() + make_interval(secs => least(lease_s, 10))
+    WHERE cell.target = _target AND cell.n = _n AND cell.claim = _claim
       AND cell.login = session_user AND cell.state = 'running' $$;
 
 -- Fails tunings whose last attempt's lease expired.
@@ -524,24 +525,25 @@ CREATE OR REPLACE FUNCTION clatune.expire() RETURNS void LANGUAGE sql SECURITY D
 SET search_path = pg_catalog, clatune, pg_temp AS $$
   UPDATE cell SET state = 'failed', attempts = deaths(attempts, best, progress), finished = clock_timestamp(),
       output = concat('ended without a report, ', deaths(attempts, best, progress), ' times', ': ' || nullif(output, ''))
-    FROM target AS t WHERE t.id = cell.target AND cell.state = 'running'
-      AND lease_end(cell.lease, t.lease_s) < clock_timestamp() AND is_used_up(cell) $$;
+    WHERE cell.state = 'running' AND lease_end(cell.lease, cell.lease_s) < clock_timestamp() AND is_used_up(cell) $$;
 
 -- Fails tunings that the plan does not have.
 CREATE OR REPLACE FUNCTION clatune.reject(_plan bigint) RETURNS void LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
   UPDATE cell SET state = 'failed', output = 'the plan has no such tuning', finished = clock_timestamp()
     FROM target AS t, plan AS p WHERE p.id = _plan AND t.plan = _plan AND cell.target = t.id
-      AND (cell.n < 0 OR cell.n >= n_cells(p.text)) AND cell.state IN ('open', 'running') $$;
+      AND (cell.n < 0 OR cell.n >= p.n_cells) AND cell.state IN ('open', 'running') $$;
 
 CREATE OR REPLACE FUNCTION clatune.greet(_name text, _devices text, _lost text, _described json) RETURNS void LANGUAGE sql
 SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
   INSERT INTO agent AS a(login, name, devices, lost, described, seen)
     SELECT session_user, one_line(_name, 200), one_line(_devices, 4096), one_line(_lost, 4096),
       CASE WHEN json_typeof(_described) = 'array' AND octet_length(_described::text) <= 1048576 THEN _described ELSE '[]' END,
-      clock_timestamp() -- as each plan is compared with all agents' devices, a login has no more than these
-    WHERE (SELECT count(*) FROM (SELECT FROM agent WHERE login = session_user AND devices <> '' LIMIT 1000) AS o) < 1000
-      OR EXISTS (SELECT FROM agent WHERE login = session_user AND name = one_line(_name, 200))
+      clock_timestamp() -- of a login no more than these are listed at once (farm/queue.c)
+    WHERE (SELECT count(*) FROM (SELECT FROM agent WHERE login = session_user
+        AND seen > clock_timestamp() - interval '1 minute' LIMIT 1000) AS o) < 1000
+      OR EXISTS (SELECT FROM agent WHERE login = session_user AND name = one_line(_name, 200)
+        AND seen > clock_timestamp() - interval '1 minute')
     ON CONFLICT (login, name) DO UPDATE SET devices = excluded.devices, lost = excluded.lost, seen = excluded.seen,
       described = CASE a.described::text WHEN excluded.described::text THEN a.described ELSE excluded.described END $$;
 
@@ -589,11 +591,11 @@ GRANT USAGE ON SCHEMA clatune TO clatune_reader, clatune_worker, clatune_owner;
 GRANT SELECT ON clatune.about, clatune.problem, clatune.device, clatune.key, clatune.described, clatune.measurement,
   clatune.agent, clatune.plan, clatune.target, clatune.origin, clatune.substitute, clatune.shipper TO clatune_reader, clatune_worker;
 GRANT SELECT (origin, number, gone, agent, received) ON clatune.revoked TO clatune_reader, clatune_worker;
-GRANT SELECT (target, n, text, state, agent, login, lease, began, finished, progress, attempts, best, line, output, code,
+GRANT SELECT (target, n, text, state, agent, login, lease, lease_s, began, finished, progress, attempts, best, line, output, code,
   best_origin, best_number) ON clatune.cell TO clatune_reader, clatune_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA clatune TO clatune_owner;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA clatune TO clatune_owner;
-GRANT EXECUTE ON FUNCTION clatune.lease_end, clatune.is_of, clatune.cut, clatune.n_cells TO clatune_reader, clatune_worker;
+GRANT EXECUTE ON FUNCTION clatune.lease_end, clatune.is_of, clatune.cut, clatune.names TO clatune_reader, clatune_worker;
 GRANT EXECUTE ON FUNCTION clatune.describe, clatune.deliver, clatune.ship, clatune.submit, clatune.join_plan,
   clatune.add_cells, clatune.claim, clatune.renew, clatune.give_back, clatune.finish, clatune.fail, clatune.expire,
   clatune.reject, clatune.greet, clatune.leave TO clatune_worker;

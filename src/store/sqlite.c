@@ -319,18 +319,18 @@ int clt_store_file_id(char out[CLT_ORIGIN_BYTES], clt_store *store, clt_error *e
 
 /* --- writing --- */
 
-static int add_record(sqlite_store *store, const clt_store_key *key, const clt_store_record *record, bool *is_new,
+static int add_record(sqlite_store *store, const clt_store_key *key, const clt_store_record *record, uint64_t *n_added,
                       clt_error *error) {
   clt_record_row row;
   clt_store_record known = *record;
   if (record->origin == NULL && clt_record_identify(&known, key, &store->counts)) return clt_fail_memory(error);
   clt_record_row_make(&row, &known);
   int rc = run_statement(store, ADD_RECORD, NULL, error, "kwr", key, record->own ? 1 : record->voice, &row);
-  if (rc == CLT_OK && is_new) *is_new = sqlite3_changes(store->db) > 0;
+  if (rc == CLT_OK && n_added) *n_added += sqlite3_changes(store->db) > 0;
   return rc;
 }
 
-static int add_to_sqlite(void *state, const clt_store_description *d, const clt_store_record *record, bool *is_new,
+static int add_to_sqlite(void *state, const clt_store_description *d, const clt_store_record *record, uint64_t *n_added,
                          clt_error *error) {
   sqlite_store *store = state;
   const clt_store_key *key = &d->key;
@@ -347,7 +347,7 @@ static int add_to_sqlite(void *state, const clt_store_description *d, const clt_
     rc = run_statement(store, DESCRIBE_DEVICE, NULL, error, "ttt", d->device_json, key->device, key->driver);
   if (rc == CLT_OK && d->tuning_json && d->tuning_json[0])
     rc = run_statement(store, DESCRIBE_TUNING, NULL, error, "tk", d->tuning_json, key);
-  if (rc == CLT_OK && record) rc = add_record(store, key, record, is_new, error);
+  if (rc == CLT_OK && record) rc = add_record(store, key, record, n_added, error);
   return end_writing(store, rc, error);
 }
 

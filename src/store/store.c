@@ -391,18 +391,20 @@ static bool has_device(const clt_device_info *all, size_t n, const char *key) {
   return false;
 }
 
+static void add_device(clt_device_info *all, size_t *n, const clt_store_description *d) {
+  if (has_device(all, *n, d->key.device) || !clt_store_read_device(&all[*n], d->device_json, &d->key)) return;
+  all[*n].platform_index = all[*n].device_index = -1; /* its place was on another machine */
+  ++*n;
+}
+
 int clt_store_devices(clt_device_info *all, size_t *n, size_t most, clt_store *store, clt_error *error) {
   clt_store_description *keys = NULL;
   size_t n_keys = 0;
   const int rc = clt_store_keys(&keys, &n_keys, store, false, error);
-  for (size_t k = 0; k < 2 * n_keys && *n < most; k++) {
-    const clt_store_description *d = &keys[k < n_keys ? n_keys - 1 - k : k - n_keys];
-    if ((d->voice == 0) != (k < n_keys) || has_device(all, *n, d->key.device)) continue;
-    if (clt_store_read_device(&all[*n], d->device_json, &d->key)) {
-      all[*n].platform_index = all[*n].device_index = -1; /* its place was on another machine */
-      ++*n;
-    }
-  }
+  for (size_t i = n_keys; i-- > 0 && *n < most;)
+    if (keys[i].voice == 0) add_device(all, n, &keys[i]);
+  for (size_t i = 0; i < n_keys && *n < most; i++)
+    if (keys[i].voice != 0) add_device(all, n, &keys[i]);
   clt_store_keys_free(keys, n_keys);
   return rc;
 }

@@ -136,8 +136,8 @@ class Hostile(FarmTest):
         agent.stop()
         self.write_plan(4)
         self.submit()
-        device = "select (select max(id) from clatune.plan), device, driver, name, lease_s from clatune.target"
-        self.server.psql(f"insert into clatune.target(plan, device, driver, name, lease_s) {device};"
+        device = "select (select max(id) from clatune.plan), device, driver, name from clatune.target"
+        self.server.psql(f"insert into clatune.target(plan, device, driver, name) {device};"
                          "insert into clatune.cell(target, n, text) select max(id), n, 'x' from clatune.target, (values (-1), (2), (4), (99)) as v(n) "
                          "group by n; update clatune.cell set state = 'running', lease = 'infinity' where n = 99", self.server.local_url(self.database))
         agent.start()

@@ -63,19 +63,16 @@ static clt_sweep *load(const char *seeds) { return load_with(seeds, "5"); }
 /* Leases of a thousandth of a second: longer than the server has run. */
 static void submit(const char *seeds, double lease_s) {
   char sql[100];
-  double given_s = 60;
   clt_error error = {0};
   int64_t submitted_s = 0, other = 0;
   char *text = NULL;
   clt_sweep *sweep = load(seeds);
   check(clt_sweep_share(&text, sweep, &error), &error);
-  check(clt_queue_submit(pq, &plan, &submitted_s, "a plan", text, &given_s, false, &error), &error);
+  check(clt_queue_submit(pq, &plan, &submitted_s, "a plan", text, 60, false, &error), &error);
   snprintf(sql, sizeof sql, "UPDATE clatune.plan SET lease_s = %d * 0.001", (int)(1000 * lease_s));
   run(sql);
-  double kept_s = 50;
-  check(clt_queue_submit(pq, &other, &submitted_s, "again", text, &kept_s, false, &error), &error);
+  check(clt_queue_submit(pq, &other, &submitted_s, "again", text, 50, false, &error), &error);
   assert_int_equal(other, plan);
-  assert_float_equal(kept_s, lease_s, 0);
   size_t n = 0, again = 0;
   check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
   check(clt_queue_join(pq, &other, &again, plan, sweep, &board, &error), &error);
@@ -137,10 +134,8 @@ static void renew(clt_claim *claim, int64_t progress, bool lost) {
 
 static bool is_unfinished(void) {
   clt_error error = {0};
-  clt_pq_rows *rows = NULL;
-  check(clt_queue_plans(pq, &rows, plan - 1, "[]", &error), &error);
-  const bool is = clt_pq_n_rows(rows) > 0 && clt_pq_whole(rows, 0, 0) == plan && clt_pq_whole(rows, 0, 4);
-  clt_pq_rows_free(rows);
+  bool is = false;
+  check(clt_queue_goes_on(pq, &is, plan, &error), &error);
   return is;
 }
 
@@ -238,11 +233,10 @@ static void rows_of_a_large_plan_come_a_part_at_a_time(void **state) {
   clt_error error = {0};
   char *text = NULL;
   int64_t submitted_s = 0;
-  double lease_s = 60;
   clt_claim claim = {0};
   clt_sweep *sweep = load_with("range(1, 10001)", "range(1, 4)");
   check(clt_sweep_share(&text, sweep, &error), &error);
-  check(clt_queue_submit(pq, &plan, &submitted_s, "large", text, &lease_s, false, &error), &error);
+  check(clt_queue_submit(pq, &plan, &submitted_s, "large", text, 60, false, &error), &error);
   size_t n = 0, n_calls = 0;
   for (; n < sweep->n_cells; n_calls++) {
     check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
@@ -259,7 +253,7 @@ static void rows_of_a_large_plan_come_a_part_at_a_time(void **state) {
   check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
   assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE output = 'withdrawn'"), 20000);
   assert_false(is_unfinished());
-  check(clt_queue_submit(pq, &plan, &submitted_s, "large", text, &lease_s, true, &error), &error);
+  check(clt_queue_submit(pq, &plan, &submitted_s, "large", text, 60, true, &error), &error);
   check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
   assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'open'"), 30000);
   clt_sweep_free(sweep);
@@ -338,10 +332,9 @@ static void a_failure_is_left_to_others_first(void **state) {
   assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'failed' AND output = 'no such compiler'"), 1);
   char *text = NULL;
   int64_t id = 0, submitted_s = 0;
-  double lease_s = 60;
   clt_sweep *sweep = load("1");
   check(clt_sweep_share(&text, sweep, &error), &error);
-  check(clt_queue_submit(pq, &id, &submitted_s, "again", text, &lease_s, true, &error), &error);
+  check(clt_queue_submit(pq, &id, &submitted_s, "again", text, 60, true, &error), &error);
   clt_claim claim = {0};
   assert_true(take(&claim, "c"));
   check(clt_queue_fail(pq, &claim, "it cannot work anywhere", 1, true, &error), &error);
@@ -382,7 +375,6 @@ static void what_is_withdrawn_is_over_until_it_is_submitted_again(void **state) 
   (void)state;
   clt_error error = {0};
   int64_t n = 0, id = 0, submitted_s = 0;
-  double lease_s = 60;
   char *text = NULL;
   submit("range(1, 4)", 60);
   clt_claim done = {0}, running = {0};
@@ -406,12 +398,12 @@ static void what_is_withdrawn_is_over_until_it_is_submitted_again(void **state) 
   json_decref(status);
   clt_sweep *sweep = load("range(1, 4)");
   check(clt_sweep_share(&text, sweep, &error), &error);
-  check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, &lease_s, true, &error), &error);
+  check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, 60, true, &error), &error);
   assert_int_equal(id, plan);
   assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'open'"), 3); /* nothing correct was measured */
   /* One that no agent has taken up goes altogether; and existing records do not use up numbers. */
   check(clt_queue_submit(pq, &id, &submitted_s, "another", "{\"Devices\": \"x\", \"Problems\": [\"a#0\", {\"Problem\": \"b#0\"}]}",
-                         &lease_s, true, &error), &error);
+                         60, true, &error), &error);
   assert_int_equal(id, plan + 1);
   status = look(id);
   assert_string_equal(clt_json_string(listed(status, "plans", 0), "needs"), "x; a, b");
@@ -432,7 +424,7 @@ static void a_device_that_nobody_has_is_not_waited_for(void **state) {
   clt_claim claim = {0};
   json_t *described = json_array();
   submit("1", 60);
-  run("INSERT INTO clatune.target(plan, device, driver, name, lease_s) SELECT id, 'x', 'x', 'None', 60 FROM clatune.plan;"
+  run("INSERT INTO clatune.target(plan, device, driver, name) SELECT id, 'x', 'x', 'None' FROM clatune.plan;"
       "INSERT INTO clatune.cell(target, n, text) SELECT max(id), 0, 'x' FROM clatune.target");
   assert_true(is_unfinished()); /* perhaps somebody has such devices */
   assert_true(take(&claim, "a"));
@@ -467,7 +459,7 @@ static void who_is_silent_is_waited_for_and_who_has_left_is_not_there(void **sta
   assert_true(clt_json_number(listed(status, "running", 0), "seen_s") >= 69);
   assert_true(clt_json_number(listed(status, "plans", 0), "left_s") > 1000); /* until it is free, not 16 s */
   json_decref(status);
-  run("UPDATE clatune.target SET lease_s = 0.001");
+  run("UPDATE clatune.cell SET lease_s = 0.001");
   end_leases();
   status = look(0); /* rows that others may take must be done */
   assert_int_equal(json_integer_value(json_object_get(listed(status, "plans", 0), "open")), 2);
@@ -564,9 +556,8 @@ static void plans_are_read_one_at_a_time_without_the_lock(void **state) {
   (void)state;
   clt_error error = {0};
   int64_t id = 0, submitted_s = 0;
-  double lease_s = 60;
   serve();
-  check(clt_queue_submit(pq, &id, &submitted_s, "bad", "{\"Problems\": \"bank.json#0\"}", &lease_s, false, &error), &error);
+  check(clt_queue_submit(pq, &id, &submitted_s, "bad", "{\"Problems\": \"bank.json#0\"}", 60, false, &error), &error);
   submit("1", 60);
   submit("2", 60);
   for (size_t i = 1; i <= 4; i++) {
@@ -602,7 +593,6 @@ static void plans_in_memory_are_few(void **state) {
     char *text = NULL;
     clt_sweep *sweep = NULL;
     int64_t id = 0, submitted_s = 0;
-    double lease_s = 60;
     clt_text_printf(&json, "{\"Name\": \"%d\", \"Devices\": \"%s\", \"Problems\": [\"bank.json\"", i, i == 3 ? "Absent" : "Board");
     for (int k = 0; k < 60 && i != 1; k++)
       clt_text_add(&json, ", {\"Problem\": \"bank.json\", \"Sizes\": {\"Values\": {\"R\": \"range(65536)\"}, \"Count\": 1}}");
@@ -610,7 +600,7 @@ static void plans_in_memory_are_few(void **state) {
     scratch_write("plan.json", json.bytes);
     check(clt_sweep_load(&sweep, scratch_path("plan.json"), &error), &error);
     check(clt_sweep_share(&text, sweep, &error), &error);
-    check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, &lease_s, false, &error), &error);
+    check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, 60, false, &error), &error);
     clt_text_release(&json);
     clt_sweep_free(sweep);
     free(text);

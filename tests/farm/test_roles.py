@@ -152,6 +152,42 @@ class Roles(FarmTest):
         self.assertEqual(self.clatune_json(*merge)["added"], 0)
         self.assertEqual(self.value("select count(distinct number) from clatune.measurement m join clatune.agent a on a.id = m.agent and login = 'alice'"), "20")
 
+    def test_the_same_of_another_key_or_time_withholds_nothing(self):
+        """mallory merges what alice carries for another before her, half of it of another problem, half of another time."""
+        self.finish_farm(1)
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", "carried.sqlite")
+        shutil.copy(self.folder / "carried.sqlite", self.folder / "copy.sqlite")
+        for path, sql in (("carried", "update measurement set own = 0"), ("copy", "update measurement set created_s = created_s - 9 where number > 10; insert into "
+                          "problem(hash) values ('p'); insert into key(problem, device) select p.id, d.id from problem p, device d where p.hash = 'p';"
+                          "update measurement set key = (select max(id) from key) where number <= 10")):
+            with contextlib.closing(sqlite3.connect(self.folder / (path + ".sqlite"))) as file:
+                file.executescript(sql)
+        self.clatune("store", "merge", "copy.sqlite", "--store", self.url_of("mallory"))
+        for added in (20, 0):
+            self.assertEqual(self.clatune_json("store", "merge", "carried.sqlite", "--store", self.url_of("alice"))["added"], added)
+
+    def test_a_merge_that_a_deadlock_ends_is_repeated(self):
+        """mallory's transaction has made one key of alice's file, and waits for the other."""
+        self.finish_farm(1)
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$;"
+                          "alter role mallory set deadlock_timeout = '1h'")
+        self.addCleanup(self.server.query, "alter role mallory reset deadlock_timeout")
+        for seed in (1, 2):
+            self.clatune("sample", *self.subject, "--samples", "20", "--seed", str(seed), "--size", f"n={256 * seed}", "--store", "alice.sqlite")
+        describe = "select clatune.describe('{}', key, driver, 'x', '', '', '', '', '') from clatune.device; "
+        (first,), (second,) = self.rows_of("alice.sqlite", "select p.hash from problem p join key k on k.problem = p.id order by k.id")
+        with contextlib.closing(Session(self.url_of("mallory"))) as psql:
+            psql.ask("begin; " + describe.format(second))
+            merge = subprocess.Popen([CLATUNE, "store", "merge", "alice.sqlite", "--store", self.url_of("alice")], cwd=self.folder, env=self.environment,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            self.assertTrue(until(lambda: self.value("select count(*) from pg_locks where not granted") != "0" or merge.poll() is not None))
+            psql.ask(describe.format(first) + "commit")
+        said = merge.communicate()[1]
+        self.assertEqual((merge.returncode, self.value("select count(*) from clatune.measurement m join clatune.key on key = key.id join clatune.problem p "
+                                                       f"on p.id = problem where hash in ('{first}', '{second}')")), (0, "40"), said)
+        self.assertIn("deadlock detected", self.server.log())
+
     def test_who_merges_the_files_of_two_is_not_their_voice(self):
         """mallory merges the files of alice and bob before they do, with other logs. What they only copied stays one voice."""
         for login in ("alice", "bob"):
@@ -327,20 +363,24 @@ class Roles(FarmTest):
         self.refused(*(submit.format(lease) for lease in ("0", "1e7", "'NaN'", "86401")), words="a lease has 1 to 86400 seconds")
         self.attack(submit.format(86400) + "; select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan")
         self.submit()
-        leases = "select concat_ws(' ', p.lease_s, t.lease_s) from clatune.plan p join clatune.target t on t.plan = p.id"
-        self.assertEqual(self.value(leases), "3 3")
-        # Nor keeps one that is too short by a tuning that was begun and given back, or is held.
-        self.server.query("insert into clatune.cell(target, n, text, claim) select id, 0, 'a', 'x' from clatune.target", self.database)
-        self.submit(lease_s=2)
-        self.assertEqual(self.value(leases), "2 2")
-        self.server.query("update clatune.cell set state = 'running'", self.database)
-        self.submit(lease_s=5)
-        again = self.clatune("sweep", "plan.json", "--store", self.url, "--submit", "--lease", "4")
-        self.assertEqual(again.stderr, "clatune: note: plan 2 keeps its lease of 5 s\n")
-        self.assertEqual(self.value(leases), "5 5")
+        self.assertEqual(self.value("select lease_s from clatune.plan"), "3")
+
+    def test_the_lease_of_a_tuning_is_that_of_its_claim(self):
+        """mallory submits the plan anew, before and after the claim, in a transaction that ends after it."""
+        self.write_plan(1)
+        self.submit(lease_s=60)
+        self.attack("select clatune.join_plan(id, 'A', 'x', 'A', 1) from clatune.plan; select clatune.add_cells(id, 0, '[\"a\"]') from clatune.target")
+        submit = "begin; select clatune.submit('x', text, 1, true) from clatune.plan; "
+        with contextlib.closing(Session(self.url_of("mallory"))) as first:
+            first.ask(submit)
+            self.attack("select clatune.claim(repeat('a', 32), 'a:1:1', '[1]')", "agent")
+            first.ask("commit")
+        self.attack(submit + "commit")
+        self.attack("select clatune.renew(json_build_array(json_build_object('target', 1, 'n', 0, 'claim', repeat('a', 32), 'progress', 1)))", "agent")
+        self.assertEqual(self.value("select lease > clock_timestamp() + interval '30 s' from clatune.cell"), "t")
 
     def test_a_plan_is_not_over_before_it_begins(self):
-        """mallory finishes the only row that there is, of a device that nobody has; or is a thousand agents, with which each plan is compared."""
+        """mallory finishes the only row that there is, of a device that nobody has; or is thousands of agents, which a status lists."""
         self.write_plan(3)
         self.submit()
         self.attack("""select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan; select clatune.add_cells(id, 0, '["a"]') from clatune.target;
@@ -348,11 +388,23 @@ class Roles(FarmTest):
             "configuration": "a=1", "reason": "none", "time_s": 1, "clock": "device", "created_s": 1, "confirmed": 1, "comparison": 0}]', 'e:1:1');
             select clatune.claim(repeat('a', 32), 'e:1:1', (select json_agg(id) from clatune.target));
             select clatune.finish(target, n, repeat('a', 32), '{"configuration": {"a": 1}}', 0, '{"problem": "p", "configuration": "a=1", "time_s": 1}') from clatune.cell;
-            select count(clatune.greet('g' || i, 'd', '', '[]')::text) from generate_series(1, 2000) i""")
+            select count(clatune.deliver('[]', 'g' || i)) from generate_series(1, 2000) i;
+            select count(clatune.greet('g' || i, '', '', '[]')::text) from generate_series(1, 2000) i""")
         self.assertEqual(self.value("select state from clatune.cell"), "done")
-        self.assertEqual(self.value("select count(*) from clatune.agent where login = 'mallory' and devices <> ''"), "1000")
+        self.assertEqual(self.value("select count(*) from clatune.agent where login = 'mallory' and seen > 'epoch'"), "1000")
         self.agent()
         self.assertTrue(until(lambda: self.states() == {"done": 4}), self.states())
+
+    def test_invented_agents_are_not_looked_through(self):
+        """Nor for each of the devices that mallory has added to the plan."""
+        self.write_plan(3)
+        self.submit()
+        self.attack("select clatune.join_plan(1, 'A' || i, 'x', 'A' || i, 3) from generate_series(1, 100) i; select clatune.add_cells(id, 0, '[\"a\"]') from clatune.target")
+        self.server.query("insert into clatune.agent(login, name, devices) select 'mallory', i, 'd' || i from generate_series(1, 1000) i", self.database)
+        self.agent()
+        self.assertTrue(until(lambda: self.states() == {"done": 3, "open": 100}), self.states())
+        self.stop_agents()
+        self.assertLess(int(self.value("select seq_tup_read from pg_stat_user_tables where relname = 'agent'")), 30000)
 
     def test_what_is_invented_hides_nothing(self):
         """Devices, names with line ends, and long descriptions."""

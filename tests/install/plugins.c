@@ -113,11 +113,11 @@ static int counter_open(void *state, const char *path, bool to_read, clt_error *
   return CLT_OK;
 }
 
-static int counter_add(void *state, const clt_store_description *d, const clt_store_record *record, bool *is_new,
+static int counter_add(void *state, const clt_store_description *d, const clt_store_record *record, uint64_t *added,
                        clt_error *error) {
   (void)state, (void)d, (void)error;
   n_added += record != NULL;
-  if (is_new) *is_new = true;
+  if (added) ++*added;
   return CLT_OK;
 }
 

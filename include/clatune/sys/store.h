@@ -9,7 +9,7 @@
 
 CLT_BEGIN_C
 
-#define CLT_STORE_ABI 9 /* increases with each incompatible change of this header */
+#define CLT_STORE_ABI 10 /* increases with each incompatible change of this header */
 
 /* One record, borrowed by the receiver. For a record that it cannot read, a store passes configuration NULL, which the
  * receiver rejects. */
@@ -66,9 +66,9 @@ typedef struct clt_store_type {
    * there is no file. close is called also after a failure. */
   int (*open)(void *state, const char *path, bool to_read, clt_error *error);
   /* Adds a record (NULL: none) to the key of the description. It is committed on return, unless a transaction is open.
-   * Texts of the description that are not NULL replace those of the key. *is_new (nullable) is false if the store has a
-   * record of this origin and sequence already; then nothing is added. */
-  int (*add)(void *state, const clt_store_description *description, const clt_store_record *record, bool *is_new,
+   * Texts of the description that are not NULL replace those of the key. *n_added (nullable) grows by one, perhaps only
+   * as the transaction ends, unless the store has a record of this origin and sequence; then nothing is added. */
+  int (*add)(void *state, const clt_store_description *description, const clt_store_record *record, uint64_t *n_added,
              clt_error *error);
   /* Calls visit for each key or record. key: for the orders that visit keys NULL, or a key: then keys of its problem
    * are enough. after: only records with larger numbers; 0 for the orders that visit keys, and for BEST_FIRST. */
