@@ -368,6 +368,7 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
   if (rc == CLT_OK) rc = clt_file_read_packed(&text, path, MAX_FILE_BYTES, error);
   bool ends_early = false;
   size_t n_lost = 0, n_repeated = 0;
+  if (rc == CLT_OK) clt_json_blank_mark(text.bytes, text.n);
   if (rc == CLT_OK) rc = prepare_json(&text, &ends_early, &n_lost, path, error);
   if (rc == CLT_OK) {
     json_error_t cause;
@@ -386,7 +387,10 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
       rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
                        "is a plan, not a recording; 'clatune sweep PLAN --summary' shows its results");
     if (rc == CLT_OK) rc = clt_space_builder_new(&builder, error);
-    if (rc == CLT_OK) rc = clt_recording_read(recording, path, root, builder, error);
+    clt_error why = {0};
+    if (rc == CLT_OK && (rc = clt_recording_read(recording, path, root, builder, &why)))
+      rc = ends_early ? clt_fail(error, CLT_E_FORMAT, "'%s' is incomplete, before its first complete result", path)
+                      : clt_fail_as(error, &why);
     json_decref(root);
     if (rc == CLT_OK) rc = finish_recording(recording, builder, &n_repeated, error);
     clt_space_builder_free(builder);

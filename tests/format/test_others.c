@@ -428,8 +428,10 @@ static void further_quantities_are_kept(void **state) {
     assert_true(best_by(recording, "maximise nvml_energy / a") == 0.75);
     assert_int_equal(clt_recording_objective(&o, recording, "gflops", &error), CLT_E_ARGUMENT);
     assert_non_null(strstr(error.message, "did you mean 'GFLOP/s'?"));
+    error = (clt_error){0};
     assert_int_equal(clt_recording_objective(&o, recording, "watts", &error), CLT_E_ARGUMENT);
     assert_non_null(strstr(error.message, "among time, energy, nvml_energy, GFLOP/s;"));
+    error = (clt_error){0};
     assert_int_equal(clt_recording_loss(&loss, recording, true, NULL), 0);
     assert_string_equal(loss, form ? "" : "'when'");
     free(loss);
