@@ -445,7 +445,6 @@ static int read_cltune(recording_reader *r, json_t *root) {
 
 /* --- KTT --- */
 
-/* KTT runs a configuration once. */
 static int read_ktt_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
   const char *status = clt_json_string(result, "Status");
   const json_t *total = json_object_get(result, "TotalDuration");

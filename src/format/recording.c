@@ -383,6 +383,8 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
     else if (root == NULL)
       rc = clt_fail_memory(error);
     clt_text_release(&text);
+    if (rc == CLT_OK && (json_object_get(root, "KernelSpecification") || json_object_get(root, "Command")))
+      rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL, "is a problem file, not a recording");
     if (rc == CLT_OK && json_object_get(root, "Problems"))
       rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
                        "is a plan, not a recording; 'clatune sweep PLAN --summary' shows its results");

@@ -171,7 +171,7 @@ static void an_interrupted_file_is_mended_in_memory(void **state) {
     assert_whole(r, cases[i].n);
     clt_recording_free(r);
   }
-  assert_refused(write_text(HEAD), CLT_E_FORMAT, "contains no configurations");
+  assert_refused(write_text(HEAD), CLT_E_FORMAT, "before its first complete result");
   assert_refused(write_text("{\"tune_params\": {\"a\": [1,"), CLT_E_FORMAT, "\"cache\"");
 }
 
@@ -284,6 +284,9 @@ static void mistakes_are_named(void **state) {
   } cases[] = {
       {"", "not JSON"},
       {"[]", "needs an object"},
+      {"{\"KernelSpecification\": {}}", "is a problem file"},
+      {"\xff\xfe{", "in UTF-16; save it as UTF-8"},
+      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1\": {\"a\": 1, \"ti", "before its first complete result"},
       {"{\"tune_params\": {\"a\": [1]},\n\"cache\": ]}", "cache.json:2"},
       {"{\"cache\": {}}", "tune_params"},
       {"{\"tune_params\": {}}", "(T4, CLTune, CLBlast)"},
