@@ -355,6 +355,24 @@ static int add_note(clt_recording *recording, const char *path, bool ends_early,
   return clt_text_take(&recording->note, &note, error);
 }
 
+static int parse_json(json_t **out, const clt_text *text, const char *path, clt_error *error) {
+  json_error_t cause;
+  const json_t *root = *out = json_loadb(text->bytes, text->n, 0, &cause);
+  char what[300] = "";
+  const char *first = text->bytes ? text->bytes + strspn(text->bytes, " \t\r\n") : "";
+  const bool looks = *first == '{' || *first == '[';
+  if (root == NULL && cause.text[0])
+    return clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, looks ? "not JSON: %s" : "not JSON (%s)" FORMATS,
+                       clt_json_mistake(what, text->bytes, text->n, &cause));
+  if (root == NULL) return clt_fail_memory(error);
+  if (json_object_get(root, "KernelSpecification") || json_object_get(root, "Command"))
+    return clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL, "is a problem file, not a recording");
+  if (json_object_get(root, "Problems"))
+    return clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
+                       "is a plan, not a recording; 'clatune sweep PLAN --summary' shows its results");
+  return CLT_OK;
+}
+
 int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   size_t n = strlen(name);
@@ -370,34 +388,17 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
   size_t n_lost = 0, n_repeated = 0;
   if (rc == CLT_OK) clt_json_blank_mark(text.bytes, text.n);
   if (rc == CLT_OK) rc = prepare_json(&text, &ends_early, &n_lost, path, error);
-  if (rc == CLT_OK) {
-    json_error_t cause;
-    clt_space_builder *builder = NULL;
-    json_t *root = json_loadb(text.bytes, text.n, 0, &cause);
-    char what[300] = "";
-    const char *first = text.bytes ? text.bytes + strspn(text.bytes, " \t\r\n") : "";
-    const bool looks = *first == '{' || *first == '[';
-    if (root == NULL && cause.text[0])
-      rc = clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, looks ? "not JSON: %s" : "not JSON (%s)" FORMATS,
-                       clt_json_mistake(what, text.bytes, text.n, &cause));
-    else if (root == NULL)
-      rc = clt_fail_memory(error);
-    clt_text_release(&text);
-    if (rc == CLT_OK && (json_object_get(root, "KernelSpecification") || json_object_get(root, "Command")))
-      rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL, "is a problem file, not a recording");
-    if (rc == CLT_OK && json_object_get(root, "Problems"))
-      rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
-                       "is a plan, not a recording; 'clatune sweep PLAN --summary' shows its results");
-    if (rc == CLT_OK) rc = clt_space_builder_new(&builder, error);
-    clt_error why = {0};
-    if (rc == CLT_OK && (rc = clt_recording_read(recording, path, root, builder, &why)))
-      rc = ends_early ? clt_fail(error, CLT_E_FORMAT, "'%s' is incomplete, before its first complete result", path)
-                      : clt_fail_as(error, &why);
-    json_decref(root);
-    if (rc == CLT_OK) rc = finish_recording(recording, builder, &n_repeated, error);
-    clt_space_builder_free(builder);
-  }
+  json_t *root = NULL;
+  clt_space_builder *builder = NULL;
+  clt_error why = {0};
+  if (rc == CLT_OK) rc = parse_json(&root, &text, path, error);
   clt_text_release(&text);
+  if (rc == CLT_OK) rc = clt_space_builder_new(&builder, error);
+  if (rc == CLT_OK && (rc = clt_recording_read(recording, path, root, builder, &why)))
+    rc = ends_early ? clt_fail(error, rc, "'%s' is incomplete; %s", path, why.message) : clt_fail_as(error, &why);
+  json_decref(root);
+  if (rc == CLT_OK) rc = finish_recording(recording, builder, &n_repeated, error);
+  clt_space_builder_free(builder);
   if (rc == CLT_OK) rc = add_note(recording, path, ends_early, n_lost, n_repeated, error);
   if (rc == CLT_OK)
     *out = recording;
@@ -460,7 +461,7 @@ static int check_values(const clt_recording *r, const clt_objective *o, clt_erro
   if (!any_correct || !isnan(clt_recording_least_cost(r, o))) return CLT_OK;
   for (size_t i = 0; i < clt_objective_n_metrics(o); i++)
     if (has_values(r, o, i)) clt_text_printf(&there, "%s%s", there.n ? ", " : "", clt_objective_metric(o, i).name);
-  const int rc = clt_fail(error, CLT_E_ARGUMENT, "no result in '%.200s' has '%.200s'; its objectives are %.500s",
+  const int rc = clt_fail(error, CLT_E_NO_VALID, "no result in '%.200s' has '%.200s'; its objectives are %.500s",
                           r->name, clt_objective_name(o), there.bytes ? there.bytes : "none");
   clt_text_release(&there);
   return rc;
@@ -474,7 +475,7 @@ int clt_recording_objective(clt_objective **out, const clt_recording *recording,
   int rc =
       clt_objective_new_with(out, recording->space, recording->sizes, recording->n_sizes, figure, columns, text, &why);
   if (rc) return clt_fail(error, rc, "'%.200s': %s", recording->name, why.message);
-  rc = text ? check_values(recording, *out, error) : CLT_OK;
+  rc = check_values(recording, *out, error);
   if (rc == CLT_OK) return CLT_OK;
   clt_objective_free(*out);
   *out = NULL;

@@ -171,8 +171,8 @@ static void an_interrupted_file_is_mended_in_memory(void **state) {
     assert_whole(r, cases[i].n);
     clt_recording_free(r);
   }
-  assert_refused(write_text(HEAD), CLT_E_FORMAT, "before its first complete result");
-  assert_refused(write_text("{\"tune_params\": {\"a\": [1,"), CLT_E_FORMAT, "\"cache\"");
+  assert_refused(write_text(HEAD), CLT_E_FORMAT, "is incomplete; ");
+  assert_refused(write_text("{\"tune_params\": {\"a\": [1,"), CLT_E_FORMAT, "is incomplete; ");
 }
 
 static void every_prefix_of_a_file_reads_or_is_refused(void **state) {
@@ -286,7 +286,7 @@ static void mistakes_are_named(void **state) {
       {"[]", "needs an object"},
       {"{\"KernelSpecification\": {}}", "is a problem file"},
       {"\xff\xfe{", "in UTF-16; save it as UTF-8"},
-      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1\": {\"a\": 1, \"ti", "before its first complete result"},
+      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1\": {\"a\": 1, \"ti", "is incomplete; "},
       {"{\"tune_params\": {\"a\": [1]},\n\"cache\": ]}", "cache.json:2"},
       {"{\"cache\": {}}", "tune_params"},
       {"{\"tune_params\": {}}", "(T4, CLTune, CLBlast)"},

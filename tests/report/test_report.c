@@ -165,7 +165,7 @@ static void rows_are_in_the_order_of_the_file(void **state) {
            "\"4\": {\"a\": 4, \"time\": 4},"
            " \"again\": {\"a\": 1, \"time\": 1}}}");
   assert_int_equal(clt_tuning_of_recording(&t, NULL, recording, NULL), 0);
-  const double times_s[] = {3e-3, 4e-3, 1e-3}; /* of one configuration the last counts, at its place */
+  const double times_s[] = {3e-3, 1e-3, 4e-3}; /* of one configuration the best counts, at the first place */
   assert_int_equal(t.rows.n, 3);
   for (size_t i = 0; i < 3; i++) assert_true(t.rows.items[i].time_s == times_s[i]);
   end(folder, recording, &t);
