@@ -191,7 +191,7 @@ static const clt_line margin_lines[] = {
      "|{?without_effect}'{argument}': not known, as the result depends neither on the last nor on the middle element"
      "|{?unnoticed}'{argument}': a missing element would not be noticed on the file's inputs"
      "[; a \"RelativeTolerance\" of {noticing_tolerance:.1g} would notice it, if rounding errors are below that]"
-     "|'{argument}': the comparison notices any change of one element",
+     "|{?noticed_change=0}'{argument}': the comparison notices any change of one element",
      .each = "margins"},
     {"{quality.name}", "{!violation}[{quality.value:.3g}[ {quality.unit}]|not known]"}};
 static const clt_text_layout margin_layout = CLT_TEXT_LAYOUT(0, WIDTH, margin_lines);
