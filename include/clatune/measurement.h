@@ -27,7 +27,7 @@ CLT_BEGIN_C
   X(CLT_REASON_KERNEL_LIMIT, CLT_COMPILE, "kernel-limit", "the built kernel exceeds a limit of the device")  \
   X(CLT_REASON_LAUNCH, CLT_RUNTIME, "launch", "the kernel could not be launched")                            \
   X(CLT_REASON_OUT_OF_MEMORY, CLT_RUNTIME, "out-of-memory", "the device or the compiler lacked memory")      \
-  X(CLT_REASON_RUN_ERROR, CLT_RUNTIME, "run-error", "OpenCL reported an error while running")                \
+  X(CLT_REASON_RUN_ERROR, CLT_RUNTIME, "run-error", "reported an error while running")                       \
   X(CLT_REASON_RUN_CRASH, CLT_RUNTIME, "run-crash", "crashed the process that it ran in")                    \
   X(CLT_REASON_RUN_TIMEOUT, CLT_TIMEOUT, "run-timeout", "ran longer than allowed")                           \
   X(CLT_REASON_OUT_OF_BOUNDS, CLT_CORRECTNESS, "out-of-bounds", "wrote outside of a buffer")                 \

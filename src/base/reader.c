@@ -17,7 +17,13 @@
 
 /* --- the file --- */
 
+void clt_json_blank_mark(char *text, size_t n) {
+  if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) memset(text, ' ', 3);
+}
+
 const char *clt_json_mistake(char out[300], const char *text, size_t n, const json_error_t *mistake) {
+  if (n >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
+    return strcpy(out, "it is in UTF-16; save it as UTF-8");
   const char *at = text + clt_min((size_t)(mistake->position > 0 ? mistake->position : 0), n);
   while (at > text && strchr(" \t\r\n]}", at[-1])) at--;
   const char bracket = at[strspn(at, " \t\r\n")];
@@ -32,6 +38,7 @@ const char *clt_json_mistake(char out[300], const char *text, size_t n, const js
 static int parse(clt_source *source, size_t n, clt_error *error) {
   json_error_t mistake;
   char what[300];
+  clt_json_blank_mark(source->text, n);
   source->root = json_loadb(source->text, n, JSON_REJECT_DUPLICATES, &mistake);
   if (source->root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
   if (source->root) return CLT_OK;

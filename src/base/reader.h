@@ -116,6 +116,8 @@ double clt_read_number(const clt_node *parent, const char *name, double otherwis
 /* The index of the member's text in choices (NULL at the end), ignoring case. */
 int clt_read_choice(const clt_node *parent, const char *name, const char *const *choices, int otherwise);
 
+/* Blanks the byte-order mark that some editors write. */
+void clt_json_blank_mark(char *text, size_t n);
 /* What is wrong with a text of n bytes that json_loadb refused. Returns out. */
 const char *clt_json_mistake(char out[300], const char *text, size_t n, const json_error_t *mistake);
 

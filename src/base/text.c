@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -194,7 +195,8 @@ static size_t edit_distance(const char *a, const char *b) {
     size_t *row = rows[i % 3], *above = rows[(i - 1) % 3];
     row[0] = i;
     for (size_t j = 1; j <= m; j++) {
-      row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+      row[j] = least(least(above[j], row[j - 1]) + 1,
+                     above[j - 1] + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1])));
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = least(row[j], rows[(i - 2) % 3][j - 2] + 1);
     }

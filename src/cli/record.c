@@ -1,5 +1,6 @@
 /* clatune sample, record and convert: measurements without a search, and files of results. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/reader.h"
@@ -160,6 +161,10 @@ static int run_convert(const cli_arguments *arguments) {
   const bool as_t4 = is_t4_wanted(arguments);
   const clt_recording *r = cli_load_recordings((const char *const *)arguments->positional, 1)[0];
   cli_check((as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &(clt_results){.recording = r}, &cli_error));
+  char *loss = NULL;
+  cli_check(clt_recording_loss(&loss, r, as_t4, &cli_error));
+  if (*loss && !cli_given(arguments, "quiet")) cli_message(CLI_FOUND, "note: '%s' lacks %s", path, loss);
+  free(loss);
   return cli_answer_line(
       arguments,
       json_pack("{s:o, s:I, s:o, s:o}", "file", clt_json_text(path), "configurations", (json_int_t)r->n, "kernel",

@@ -186,10 +186,13 @@ static const clt_text_layout verdict_layout = CLT_TEXT_LAYOUT(0, WIDTH, verdict_
 
 static const clt_line margin_lines[] = {
     {"[{?first}sensitivity]",
-     "'{argument}': the comparison notices a change of one element by about {noticed_change:.2%} of its value"
-     "|{?without_effect}'{argument}': not known, as its last and its middle element have no effect on the result"
+     "{?noticed_change>0}'{argument}': the comparison notices a change of one element by about {noticed_change:.2%} of "
+     "its value"
+     "|{?without_effect}'{argument}': not known, as the result depends neither on its last nor on a middle element; an "
+     "output that the kernel only writes is WriteOnly, without FillType"
      "|{?unnoticed}'{argument}': a missing element would not be noticed on the file's inputs"
-     "[; a \"RelativeTolerance\" of {noticing_tolerance:.1g} would notice it, if rounding errors are below that]",
+     "[; a \"RelativeTolerance\" of {noticing_tolerance:.1g} would notice it, if rounding errors are below that]"
+     "|{?noticed_change=0}'{argument}': the comparison notices any change of one element",
      .each = "margins"},
     {"{quality.name}", "{!violation}[{quality.value:.3g}[ {quality.unit}]|not known]"}};
 static const clt_text_layout margin_layout = CLT_TEXT_LAYOUT(0, WIDTH, margin_lines);

@@ -1,18 +1,4 @@
-/* Reads recordings in the formats of several auto-tuners.
- *
- * Kernel Tuner's cache files: an object with "tune_params" {name: [values]}, and "cache" {"1,2,3": entry}. An entry has
- * the parameters by name, "time" (milliseconds, or the kind of failure), "times", and the durations of the phases in
- * milliseconds.
- *
- * T4 results: an object with "results", each with its "configuration" by name, "times", "invalidity", "measurements",
- * and "objectives": the names of the measurements that were tuned for. Recordings of clatune list the values of the
- * parameters in a "ConfigurationSpace". In other files the values are those that occur, ascending.
- *
- * CLTune's PrintJSON and CLBlast's tuners: an object with descriptions as texts, "device", and "results", each with
- * "kernel", "time" (ms) and "parameters" {name: integer}, without failures. CLBlast's sizes are texts "arg_m", ...
- *
- * KTT 2: "Metadata" with the device and the "TimeUnit" of all durations, and "Results", each with "KernelName",
- * "Status", "TotalDuration", overheads, and "Configuration" as a list of {"Name", "ValueType", "Value"}. */
+/* Reads recordings in the formats of several auto-tuners, which docs/reference/file-formats.md describes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +8,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "format/recording.h"
-#include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "space/space.h"
 
@@ -44,6 +29,7 @@ typedef struct recording_reader {
   size_t n;
   double unit_s;        /* the file's unit of time in seconds */
   const char *quantity; /* the objective: name of a T4 measurement, or of a field of an entry */
+  size_t n_results;     /* of the file */
 } recording_reader;
 
 static bool is_usable_name(const char *name) { return clt_is_name(name) && strlen(name) <= MAX_LINE_BYTES; }
@@ -76,18 +62,6 @@ static void read_runs(clt_measurement *m, const json_t *times, double unit_s) {
   }
 }
 
-/* Copies a line for display, shortened if necessary; "" for NULL. *out is malloc'ed. */
-static int copy_line(char **out, const char *text, clt_error *error) {
-  clt_text line = {0};
-  if (text) clt_text_add_shown(&line, text, strnlen(text, MAX_LINE_BYTES), "");
-  return clt_text_take(out, &line, error);
-}
-
-static int read_names(recording_reader *r, const json_t *kernel, const json_t *device) {
-  int rc = copy_line(&r->recording->kernel, json_string_value(kernel), r->error);
-  return rc ? rc : copy_line(&r->recording->device, json_string_value(device), r->error);
-}
-
 static bool is_by_time(const recording_reader *r) {
   return !r->recording->by_energy && r->recording->figure.name == NULL;
 }
@@ -111,8 +85,8 @@ static int set_quantity(recording_reader *r, const char *name, const char *unit,
   if (strcmp(goal, "maximise") == 0) figure->goal = CLT_MAXIMISE;
   if (strcmp(goal, "minimise") == 0) figure->goal = CLT_MINIMISE;
   figure->expression = "figure";
-  int rc = copy_line((char **)&figure->name, name, r->error);
-  return rc ? rc : copy_line((char **)&figure->unit, unit, r->error);
+  int rc = clt_line_copy((char **)&figure->name, name, r->error);
+  return rc ? rc : clt_line_copy((char **)&figure->unit, unit, r->error);
 }
 
 /* Whether a result has this value of the objective; times and energies are above 0. */
@@ -136,8 +110,24 @@ static int set_outcome(const recording_reader *r, clt_measurement *m, clt_reason
   if (time_s > 0) m->time_s = time_s;
   if (r->recording->by_energy) m->energy_J = value;
   if (r->recording->figure.name) m->figure = value;
-  for (size_t i = 0; r->recording->figure.name && i < m->n_runs; i++) m->figures[i] = NAN;
+  /* "figure" is clatune's name for the figure of a program; its costs are stored in place of times. */
+  const clt_metric *figure = &r->recording->figure;
+  const bool are_costs = figure->name && strcmp(figure->name, "figure") == 0;
+  if (are_costs) m->time_s = NAN;
+  for (size_t i = 0; figure->name && i < m->n_runs; i++) {
+    m->figures[i] = are_costs ? clt_goal_value(figure->goal, m->runs_s[i]) : NAN;
+    if (are_costs) m->runs_s[i] = NAN;
+  }
   return CLT_OK;
+}
+
+/* Notes a further quantity of the measurement that is added next. */
+static int note_quantity(const recording_reader *r, clt_measurement *m, const char *name, const char *unit,
+                         const json_t *value) {
+  static const char *const others[] = {"", "max_abs_error", NULL};
+  if (!clt_measurement_correct(m) || clt_entry_is_field(name) || clt_is_one_of(name, others)) return CLT_OK;
+  if (r->quantity && strcmp(name, r->quantity) == 0) return CLT_OK;
+  return clt_recording_add_quantity(r->recording, m, name, unit, value, r->n_results, r->error);
 }
 
 /* --- parameters --- */
@@ -204,6 +194,18 @@ static int read_results(recording_reader *r, const json_t *results, const char *
 
 /* --- Kernel Tuner --- */
 
+static int note_fields(const recording_reader *r, clt_measurement *m, const json_t *entry) {
+  int rc = CLT_OK;
+  for (void *at = json_object_iter((json_t *)entry); at && rc == CLT_OK;
+       at = json_object_iter_next((json_t *)entry, at)) {
+    const char *name = json_object_iter_key(at);
+    bool known = false;
+    for (size_t i = 0; i < r->n && !known; i++) known = strcmp(r->names[i], name) == 0;
+    if (!known) rc = note_quantity(r, m, name, "", json_object_iter_value(at));
+  }
+  return rc;
+}
+
 static int read_cache_entry(recording_reader *r, const char *key, const json_t *entry) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_measurement m;
@@ -244,6 +246,7 @@ static int read_cache_entry(recording_reader *r, const char *key, const json_t *
       reason = finer;
     clt_measurement_fail(&m, reason, log);
   }
+  if (rc == CLT_OK) rc = note_fields(r, &m, entry);
   m.phases.build_s = read_number(json_object_get(entry, "compile_time")) * SECONDS_PER_MS;
   m.phases.runs_s = read_number(json_object_get(entry, "benchmark_time")) * SECONDS_PER_MS;
   m.phases.verify_s = read_number(json_object_get(entry, "verification_time")) * SECONDS_PER_MS;
@@ -255,7 +258,8 @@ static int read_kernel_tuner(recording_reader *r, const json_t *root) {
   json_t *parameters = json_object_get(root, "tune_params"), *keys = json_object_get(root, "tune_params_keys");
   void *member = json_object_iter(parameters);
   r->key = "tune_params";
-  int rc = read_names(r, json_object_get(root, "kernel_name"), json_object_get(root, "device_name"));
+  int rc = clt_recording_set_names(r->recording, json_object_get(root, "kernel_name"),
+                                   json_object_get(root, "device_name"), r->error);
   if (rc) return rc;
   if (member == NULL) return FAIL(r->key, "needs an object with the parameters' values");
   if (json_is_array(keys) && json_array_size(keys) != json_object_size(parameters))
@@ -278,6 +282,7 @@ static int read_kernel_tuner(recording_reader *r, const json_t *root) {
   if (is_there && strcmp(objective, "time") != 0) /* "goal": in files of clatune */
     rc = set_quantity(r, objective, "", clt_json_string(root, "goal"));
   r->key = "cache";
+  r->n_results = json_object_size(cache);
   for (void *i = json_object_iter(cache); i && rc == CLT_OK; i = json_object_iter_next(cache, i))
     rc = read_cache_entry(r, json_object_iter_key(i), json_object_iter_value(i));
   return rc;
@@ -301,7 +306,6 @@ static double read_measured(const json_t *result, const char *name, bool of_ener
 
 static int read_t4_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
   const json_t *times = json_object_get(result, "times");
-  const clt_metric *figure = &r->recording->figure;
   read_runs(m, json_object_get(times, "runtimes"), r->unit_s);
   const json_t *build = json_object_get(times, "compilation_time"), *runs = json_object_get(times, "benchmark");
   const json_t *verify = json_object_get(times, "validation");
@@ -321,19 +325,16 @@ static int read_t4_outcome(const recording_reader *r, clt_measurement *m, const 
            strcmp(clt_invalidity_name(clt_reason_invalidity(finer)), invalidity) == 0)
     reason = finer;
   const bool by_energy = r->recording->by_energy;
-  const double energy_J = read_measured(result, by_energy ? r->quantity : "energy", true, 1);
-  double value = by_energy ? energy_J : time_s;
-  if (!by_energy && figure->name) value = read_any_number(json_object_get(find_quantity(result, r->quantity), "value"));
+  double value = by_energy ? read_measured(result, r->quantity, true, 1) : time_s;
+  if (!by_energy && r->recording->figure.name)
+    value = read_any_number(json_object_get(find_quantity(result, r->quantity), "value"));
   const json_t *judged = json_object_get(find_quantity(result, r->quantity), "value");
-  const int rc = set_outcome(r, m, reason, time_s, judged, value);
-  if (clt_measurement_correct(m) && energy_J > 0) m->energy_J = energy_J;
-  if (figure->name == NULL || strcmp(figure->name, "figure") != 0) return rc;
-  /* "figure" is clatune's name for the figure of a program; its costs are stored in place of times. */
-  for (size_t i = 0; i < m->n_runs; i++) {
-    m->figures[i] = clt_goal_value(figure->goal, m->runs_s[i]);
-    m->runs_s[i] = NAN;
+  int rc = set_outcome(r, m, reason, time_s, judged, value);
+  const json_t *list = json_object_get(result, "measurements");
+  for (size_t i = 0; rc == CLT_OK && i < json_array_size(list); i++) {
+    const json_t *one = json_array_get(list, i);
+    rc = note_quantity(r, m, clt_json_string(one, "name"), clt_json_string(one, "unit"), json_object_get(one, "value"));
   }
-  m->time_s = NAN;
   return rc;
 }
 
@@ -374,8 +375,8 @@ static int read_t4(recording_reader *r, const json_t *root) {
   const json_t *results = json_object_get(root, "results");
   if (json_array_size(results) == 0) return FAIL("results", "needs a list of results");
   /* Members that only clatune writes; missing ones are "" or absent. */
-  int rc = read_names(r, json_object_get(json_object_get(root, "General"), "BenchmarkName"),
-                      json_object_get(device, "name"));
+  int rc = clt_recording_set_names(r->recording, json_object_get(json_object_get(root, "General"), "BenchmarkName"),
+                                   json_object_get(device, "name"), r->error);
   char *device_json = json_object_size(device) > 0 ? json_dumps(device, JSON_COMPACT) : strdup("");
   free(r->recording->device_json);
   if ((r->recording->device_json = device_json) == NULL) rc = clt_fail_memory(r->error);
@@ -395,6 +396,7 @@ static int read_t4(recording_reader *r, const json_t *root) {
                          json_object_get(json_array_get(stated, i), "Values"), NULL, NULL);
   }
   r->key = "results";
+  r->n_results = json_array_size(results);
   if (rc == CLT_OK) rc = choose_t4_quantity(r, json_object_get(root, "metadata"), results);
   return rc ? rc : read_results(r, results, "configuration", read_t4_outcome);
 }
@@ -412,7 +414,7 @@ static int read_kernel_of_all(recording_reader *r, const json_t *results, const 
     if (strcmp(other, kernel) != 0)
       return FAIL(r->key, "has results of two kernels, '%.64s' and '%.64s'; split it", kernel, other);
   }
-  return read_names(r, json_object_get(json_array_get(results, 0), member), device);
+  return clt_recording_set_names(r->recording, json_object_get(json_array_get(results, 0), member), device, r->error);
 }
 
 static int read_cltune_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
@@ -443,7 +445,6 @@ static int read_cltune(recording_reader *r, json_t *root) {
 
 /* --- KTT --- */
 
-/* KTT runs a configuration once. */
 static int read_ktt_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
   const char *status = clt_json_string(result, "Status");
   const json_t *total = json_object_get(result, "TotalDuration");

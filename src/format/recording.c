@@ -6,16 +6,20 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/reader.h"
 #include "base/text.h"
 #include "measurement/objective.h"
+#include "problem/guidance.h"
 #include "space/space.h"
 
 #define MAX_FILE_BYTES ((size_t)512 << 20) /* unpacked */
 #define MAX_RECORDED (1u << 20)            /* a kilobyte of memory each */
 #define MAX_SIZES 256
+#define MAX_NAME_BYTES 256 /* of a quantity and its unit */
+#define MAX_LEFT_OUT 200   /* bytes of names, about */
 
 /* --- failure reasons in other tools' formats --- */
 
@@ -41,6 +45,15 @@ clt_reason clt_entry_reason(const char *text) {
   for (size_t i = 0; text && i < sizeof known / sizeof *known; i++)
     if (strcmp(known[i].text, text) == 0) return known[i].reason;
   return CLT_REASON_UNKNOWN;
+}
+
+bool clt_entry_is_field(const char *name) {
+  static const char *const fields[] = {"time",           "times",
+                                       "compile_time",   "verification_time",
+                                       "benchmark_time", "strategy_time",
+                                       "framework_time", "__error__",
+                                       "reason",         NULL};
+  return clt_is_one_of(name, fields);
 }
 
 /* --- construction --- */
@@ -74,48 +87,158 @@ int clt_recording_add_size(clt_recording *recording, const char *name, int64_t v
   return CLT_OK;
 }
 
+int clt_line_copy(char **out, const char *text, clt_error *error) {
+  clt_text line = {0};
+  if (text) clt_text_add_shown(&line, text, strnlen(text, MAX_NAME_BYTES), "");
+  return clt_text_take(out, &line, error);
+}
+
+int clt_recording_set_names(clt_recording *recording, const json_t *kernel, const json_t *device, clt_error *error) {
+  int rc = clt_line_copy(&recording->kernel, json_string_value(kernel), error);
+  return rc ? rc : clt_line_copy(&recording->device, json_string_value(device), error);
+}
+
+/* Adds a name, once, to those of what is left out. */
+static int leave_out(clt_recording *r, const char *name, clt_error *error) {
+  clt_text all = {0};
+  char *quoted = clt_format("'%.64s'", name);
+  if (quoted == NULL) return clt_fail_memory(error);
+  const char *before = r->left_out ? r->left_out : "";
+  const bool known = strstr(before, quoted) || strlen(before) > MAX_LEFT_OUT;
+  if (!known) clt_text_printf(&all, "%s%s", before, *before ? ", " : "");
+  if (!known) clt_text_add_shown(&all, quoted, strlen(quoted), "");
+  free(quoted);
+  if (known) return CLT_OK;
+  free(r->left_out);
+  return clt_text_take(&r->left_out, &all, error);
+}
+
+static bool is_plain(const char *text) {
+  clt_text shown = {0};
+  clt_text_add_shown(&shown, text, strnlen(text, MAX_NAME_BYTES), "");
+  const bool same = *text == '\0' || (shown.bytes && strcmp(shown.bytes, text) == 0);
+  clt_text_release(&shown);
+  return same;
+}
+
+static int add_column(clt_recording *r, const char *name, const char *unit, size_t n, clt_error *error) {
+  if (r->columns == NULL) r->columns = clt_new_array(CLT_MAX_METRICS, sizeof *r->columns);
+  if (r->columns == NULL) return clt_fail_memory(error);
+  clt_column *column = &r->columns[r->n_columns++];
+  column->values = clt_new_array(n, sizeof *column->values);
+  column->metric.expression = column->metric.name = strdup(name);
+  column->metric.unit = strdup(is_plain(unit) ? unit : "");
+  column->metric.goal = clt_goal_of_words(name, unit);
+  if (!(column->metric.name && column->metric.unit && column->values)) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) column->values[i] = NAN;
+  return CLT_OK;
+}
+
+int clt_recording_add_quantity(clt_recording *r, clt_measurement *m, const char *name, const char *unit,
+                               const json_t *value, size_t n, clt_error *error) {
+  double number;
+  size_t i = 0;
+  if (json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0)) return CLT_OK; /* as NaN */
+  if (!clt_json_read_number(&number, value)) return leave_out(r, name, error);
+  if (strcmp(name, "energy") == 0 && !r->by_energy) {
+    const double own = clt_unit_amount(unit, true);
+    if (number > 0) m->energy_J = number * (own > 0 ? own : 1);
+    return CLT_OK;
+  }
+  while (i < r->n_columns && strcmp(r->columns[i].metric.name, name) != 0) i++;
+  if (i == CLT_MAX_METRICS || !is_plain(name)) return leave_out(r, name, error);
+  int rc = i == r->n_columns ? add_column(r, name, unit, n, error) : CLT_OK;
+  if (rc == CLT_OK) r->columns[i].values[r->n] = number;
+  return rc;
+}
+
 /* Compares measurements by config, their first member. */
 static int by_config(const void *a, const void *b) {
   clt_config x = *(const clt_config *)a, y = *(const clt_config *)b;
   return (x > y) - (x < y);
 }
 
-/* Makes the space, keeps the last of several measurements of a configuration, sorts them and finds the optimum. */
-static int finish_recording(clt_recording *r, const clt_space_builder *builder, clt_error *error) {
+/* Whether b is better by the objective that the file states; without a goal the later one counts. */
+static bool is_better(const clt_recording *r, const clt_measurement *b, const clt_measurement *a) {
+  if (clt_measurement_correct(a) != clt_measurement_correct(b)) return clt_measurement_correct(b);
+  if (r->figure.name && r->figure.goal)
+    return clt_goal_cost(r->figure.goal, b->figure) < clt_goal_cost(r->figure.goal, a->figure);
+  if (r->by_energy) return b->energy_J < a->energy_J;
+  return r->figure.name ? true : b->time_s < a->time_s;
+}
+
+/* Merges two measurements of one configuration into *a: the better one counts, as KTT chooses its best, with the runs
+ * of both. Returns whether that is b. */
+static bool merge_repeated(const clt_recording *r, clt_measurement *a, clt_measurement *b) {
+  const bool chosen = is_better(r, b, a);
+  if (chosen) {
+    const clt_measurement other = *a;
+    *a = *b;
+    *b = other;
+  }
+  for (size_t i = 0; clt_measurement_correct(b) && i < b->n_runs && a->n_runs < CLT_MAX_RUNS; i++) {
+    a->figures[a->n_runs] = b->figures[i];
+    a->runs_s[a->n_runs++] = b->runs_s[i];
+  }
+  clt_measurement_release(b);
+  return chosen;
+}
+
+/* Sorts the measurements, with the values of the columns. source[i]: of the i-th in file order. */
+static int sort_measurements(clt_recording *r, const size_t *source, clt_error *error) {
+  clt_measurement *m = r->measurements;
+  clt_config *configs = clt_new_array(r->n, sizeof *configs); /* in file order */
+  r->order = clt_new_array(r->n, sizeof *r->order);
+  int rc = configs && r->order ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < r->n; i++) configs[i] = m[i].config;
+  if (rc == CLT_OK) qsort(m, r->n, sizeof *m, by_config);
+  r->optimum_s = NAN;
+  for (size_t i = 0; rc == CLT_OK && i < r->n; i++) {
+    r->order[i] = (size_t)(clt_recording_find(r, configs[i]) - m);
+    if (clt_measurement_correct(&m[i])) r->optimum_s = fmin(r->optimum_s, m[i].time_s);
+  }
+  for (size_t k = 0; rc == CLT_OK && k < r->n_columns; k++) {
+    double *values = clt_new_array(r->n, sizeof *values);
+    if (values == NULL) rc = clt_fail_memory(error);
+    for (size_t i = 0; values && i < r->n; i++) values[r->order[i]] = r->columns[k].values[source[i]];
+    free(r->columns[k].values);
+    r->columns[k].values = values;
+  }
+  free(configs);
+  return rc;
+}
+
+/* Makes the space, merges several measurements of a configuration, whose number goes to *n_repeated, and sorts all. */
+static int finish_recording(clt_recording *r, const clt_space_builder *builder, size_t *n_repeated, clt_error *error) {
   clt_measurement *m = r->measurements;
   clt_map seen = {0};
-  size_t left = r->n, kept = r->n; /* from the end on */
-  int rc = clt_space_new_explicit(&r->space, builder, r->positions, r->n, error);
-  for (size_t i = 0; rc == CLT_OK && i < r->n; i++)
+  const size_t n = r->n;
+  size_t *source = clt_new_array(n, sizeof *source), at = 0;
+  int rc = source ? clt_space_new_explicit(&r->space, builder, r->positions, n, error) : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
     m[i].config = clt_space_from_positions(r->space, r->positions + i * clt_space_n_parameters(r->space));
   free(r->positions);
   r->positions = NULL;
-  if (rc) return rc;
-  while (left > 0 && rc == CLT_OK) {
+  for (r->n = 0; rc == CLT_OK && at < n; at++) {
     bool is_new = false;
-    if (clt_map_add(&seen, m[left - 1].config, &is_new) == NULL)
+    uint64_t *place = clt_map_add(&seen, m[at].config, &is_new);
+    if (place == NULL) {
       rc = clt_fail_memory(error);
-    else if (is_new)
-      m[--kept] = m[--left];
-    else
-      clt_measurement_release(&m[--left]);
-  }
-  clt_map_release(&seen);
-  memmove(&m[left], &m[kept], (r->n - kept) * sizeof *m);
-  r->n -= kept - left;
-  clt_config *configs = clt_new_array(r->n, sizeof *configs); /* in file order */
-  r->order = clt_new_array(r->n, sizeof *r->order);
-  if (rc == CLT_OK && !(configs && r->order)) rc = clt_fail_memory(error);
-  if (rc == CLT_OK) {
-    for (size_t i = 0; i < r->n; i++) configs[i] = m[i].config;
-    qsort(m, r->n, sizeof *m, by_config);
-    r->optimum_s = NAN;
-    for (size_t i = 0; i < r->n; i++) {
-      r->order[i] = (size_t)(clt_recording_find(r, configs[i]) - m);
-      if (clt_measurement_correct(&m[i])) r->optimum_s = fmin(r->optimum_s, m[i].time_s);
+      break;
+    }
+    if (is_new) {
+      *place = r->n;
+      source[r->n] = at;
+      m[r->n++] = m[at];
+    } else if (merge_repeated(r, &m[*place], &m[at])) {
+      source[*place] = at;
     }
   }
-  free(configs);
+  *n_repeated = at - r->n;
+  for (; at < n; at++) clt_measurement_release(&m[at]);
+  if (rc == CLT_OK) rc = sort_measurements(r, source, error);
+  clt_map_release(&seen);
+  free(source);
   return rc;
 }
 
@@ -219,6 +342,37 @@ bool clt_entry_key_value(clt_value *out, char *token, size_t capacity, const cha
 
 #define FORMATS "; recordings are T4 results, cache files of Kernel Tuner, and JSON of CLTune, CLBlast's tuners and KTT"
 
+static int add_note(clt_recording *recording, const char *path, bool ends_early, size_t n_lost, size_t n_repeated,
+                    clt_error *error) {
+  clt_text note = {0};
+  if (!ends_early && n_repeated == 0) return CLT_OK;
+  clt_text_printf(&note, "'%s'", path);
+  if (ends_early) clt_text_printf(&note, " is incomplete: read %zu results", recording->n);
+  if (n_lost) clt_text_printf(&note, "; the last %zu bytes, of a result that is cut off, were left out", n_lost);
+  if (n_repeated)
+    clt_text_printf(&note, "%s has %zu result%s of configurations that have an earlier one; the best of each counts",
+                    ends_early ? "; it" : "", n_repeated, CLT_PLURAL(n_repeated));
+  return clt_text_take(&recording->note, &note, error);
+}
+
+static int parse_json(json_t **out, const clt_text *text, const char *path, clt_error *error) {
+  json_error_t cause;
+  const json_t *root = *out = json_loadb(text->bytes, text->n, 0, &cause);
+  char what[300] = "";
+  const char *first = text->bytes ? text->bytes + strspn(text->bytes, " \t\r\n") : "";
+  const bool looks = *first == '{' || *first == '[';
+  if (root == NULL && cause.text[0])
+    return clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, looks ? "not JSON: %s" : "not JSON (%s)" FORMATS,
+                       clt_json_mistake(what, text->bytes, text->n, &cause));
+  if (root == NULL) return clt_fail_memory(error);
+  if (json_object_get(root, "KernelSpecification") || json_object_get(root, "Command"))
+    return clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL, "is a problem file, not a recording");
+  if (json_object_get(root, "Problems"))
+    return clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
+                       "is a plan, not a recording; 'clatune sweep PLAN --summary' shows its results");
+  return CLT_OK;
+}
+
 int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   size_t n = strlen(name);
@@ -231,38 +385,21 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
   int rc = recording && recording->name && recording->device_json ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_file_read_packed(&text, path, MAX_FILE_BYTES, error);
   bool ends_early = false;
-  size_t n_lost = 0;
+  size_t n_lost = 0, n_repeated = 0;
+  if (rc == CLT_OK) clt_json_blank_mark(text.bytes, text.n);
   if (rc == CLT_OK) rc = prepare_json(&text, &ends_early, &n_lost, path, error);
-  if (rc == CLT_OK) {
-    json_error_t cause;
-    clt_space_builder *builder = NULL;
-    json_t *root = json_loadb(text.bytes, text.n, 0, &cause);
-    char what[300] = "";
-    const char *first = text.bytes ? text.bytes + strspn(text.bytes, " \t\r\n") : "";
-    const bool looks = *first == '{' || *first == '[';
-    if (root == NULL && cause.text[0])
-      rc = clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, looks ? "not JSON: %s" : "not JSON (%s)" FORMATS,
-                       clt_json_mistake(what, text.bytes, text.n, &cause));
-    else if (root == NULL)
-      rc = clt_fail_memory(error);
-    clt_text_release(&text);
-    if (rc == CLT_OK && json_object_get(root, "Problems"))
-      rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
-                       "is a plan, not a recording; 'clatune sweep PLAN --summary' shows its results");
-    if (rc == CLT_OK) rc = clt_space_builder_new(&builder, error);
-    if (rc == CLT_OK) rc = clt_recording_read(recording, path, root, builder, error);
-    json_decref(root);
-    if (rc == CLT_OK) rc = finish_recording(recording, builder, error);
-    clt_space_builder_free(builder);
-  }
-  if (rc == CLT_OK && ends_early) {
-    char lost[100] = "";
-    if (n_lost)
-      clt_snprintf(lost, sizeof lost, "; the last %zu bytes, of a result that is cut off, were left out", n_lost);
-    recording->note = clt_format("'%s' is incomplete: read %zu results%s", path, recording->n, lost);
-    if (recording->note == NULL) rc = clt_fail_memory(error);
-  }
+  json_t *root = NULL;
+  clt_space_builder *builder = NULL;
+  clt_error why = {0};
+  if (rc == CLT_OK) rc = parse_json(&root, &text, path, error);
   clt_text_release(&text);
+  if (rc == CLT_OK) rc = clt_space_builder_new(&builder, error);
+  if (rc == CLT_OK && (rc = clt_recording_read(recording, path, root, builder, &why)))
+    rc = ends_early ? clt_fail(error, rc, "'%s' is incomplete; %s", path, why.message) : clt_fail_as(error, &why);
+  json_decref(root);
+  if (rc == CLT_OK) rc = finish_recording(recording, builder, &n_repeated, error);
+  clt_space_builder_free(builder);
+  if (rc == CLT_OK) rc = add_note(recording, path, ends_early, n_lost, n_repeated, error);
   if (rc == CLT_OK)
     *out = recording;
   else
@@ -282,6 +419,13 @@ void clt_recording_free(clt_recording *recording) {
   free(recording->device);
   free(recording->device_json);
   free(recording->note);
+  free(recording->left_out);
+  for (size_t i = 0; i < recording->n_columns; i++) {
+    free((char *)recording->columns[i].metric.name);
+    free((char *)recording->columns[i].metric.unit);
+    free(recording->columns[i].values);
+  }
+  free(recording->columns);
   free((char *)recording->figure.name);
   free((char *)recording->figure.unit);
   for (size_t i = 0; i < recording->n_sizes; i++) free((char *)recording->sizes[i].name);
@@ -302,12 +446,40 @@ const clt_measurement *clt_recording_at(const clt_recording *recording, size_t i
   return &recording->measurements[index];
 }
 
+static bool has_values(const clt_recording *r, const clt_objective *o, size_t metric) {
+  bool found = false;
+  for (size_t i = 0; i < r->n && !found; i++)
+    found = isfinite(clt_objective_metric_value(o, metric, &r->measurements[i]));
+  return found;
+}
+
+/* Fails if no correct measurement has the objective, and says which ones there are. */
+static int check_values(const clt_recording *r, const clt_objective *o, clt_error *error) {
+  clt_text there = {0};
+  bool any_correct = false;
+  for (size_t i = 0; i < r->n; i++) any_correct |= clt_measurement_correct(&r->measurements[i]);
+  if (!any_correct || !isnan(clt_recording_least_cost(r, o))) return CLT_OK;
+  for (size_t i = 0; i < clt_objective_n_metrics(o); i++)
+    if (has_values(r, o, i)) clt_text_printf(&there, "%s%s", there.n ? ", " : "", clt_objective_metric(o, i).name);
+  const int rc = clt_fail(error, CLT_E_NO_VALID, "no result in '%.200s' has '%.200s'; its objectives are %.500s",
+                          r->name, clt_objective_name(o), there.bytes ? there.bytes : "none");
+  clt_text_release(&there);
+  return rc;
+}
+
 int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error) {
   const clt_metric *figure = recording->figure.name ? &recording->figure : NULL;
+  const clt_columns columns = {recording->measurements, recording->columns, recording->n, recording->n_columns};
   clt_error why = {0};
   if (text == NULL && recording->by_energy) text = "energy";
-  int rc = clt_objective_new_for(out, recording->space, recording->sizes, recording->n_sizes, figure, text, &why);
-  return rc ? clt_fail(error, rc, "'%.200s': %s", recording->name, why.message) : CLT_OK;
+  int rc =
+      clt_objective_new_with(out, recording->space, recording->sizes, recording->n_sizes, figure, columns, text, &why);
+  if (rc) return clt_fail(error, rc, "'%.200s': %s", recording->name, why.message);
+  rc = check_values(recording, *out, error);
+  if (rc == CLT_OK) return CLT_OK;
+  clt_objective_free(*out);
+  *out = NULL;
+  return rc;
 }
 
 double clt_recording_least_cost(const clt_recording *recording, const clt_objective *objective) {

@@ -14,7 +14,7 @@ struct clt_recording {
       *sizes; /* sizes of the problem, owned with their names; in files of 'clatune record' and of CLBlast's tuners */
   size_t n_sizes;
   clt_space *space;
-  clt_measurement *measurements; /* ascending by config, one per config */
+  clt_measurement *measurements; /* ascending by config, one per config: of several the best, with the runs of all */
   /* The order in the file, as indices of measurements. Cache files and T4 results are in the order of measuring,
    * recordings of whole spaces in the order of ranks. */
   size_t *order;
@@ -25,7 +25,10 @@ struct clt_recording {
   /* The objective that the file states: time unless one of these is set. figure: its texts are owned, its goal may be
    * CLT_GOAL_NOT_STATED, and its values are the figures of the measurements. */
   bool by_energy;
-  clt_metric figure; /* name NULL: not set */
+  clt_metric figure;   /* name NULL: not set */
+  clt_column *columns; /* owned, with their texts: further quantities */
+  size_t n_columns;
+  char *left_out; /* owned: names of what is no number, for a message; NULL: nothing */
 };
 
 /* Adds a measurement of the configuration with these positions, in any order, and takes it over, also on failure.
@@ -36,11 +39,23 @@ int clt_recording_add(clt_recording *recording, clt_measurement *measurement, co
 /* Adds a size of the problem; copies the name, which must be an identifier. CLT_E_RANGE: more than 256. */
 int clt_recording_add_size(clt_recording *recording, const char *name, int64_t value, clt_error *error);
 
+/* Copies a line for display, shortened if necessary; "" for NULL. Free *out. */
+int clt_line_copy(char **out, const char *text, clt_error *error);
+/* Sets the names of the kernel and the device, as such lines; "" if they are no texts. */
+int clt_recording_set_names(clt_recording *recording, const json_t *kernel, const json_t *device, clt_error *error);
+
+/* Sets a further quantity of the measurement that will be added next: its energy, or a column of n values, as many as
+ * the file has measurements. One that is no number is noted in left_out. */
+int clt_recording_add_quantity(clt_recording *recording, clt_measurement *m, const char *name, const char *unit,
+                               const json_t *value, size_t n, clt_error *error);
+
 /* Fills an empty recording, except its space, from the JSON of a file in any of the supported formats. Adds the
  * parameters to the builder. root may be changed. CLT_E_FORMAT, CLT_E_RANGE. */
 int clt_recording_read(clt_recording *recording, const char *path, json_t *root, clt_space_builder *builder,
                        clt_error *error);
 
+/* Whether an entry's field is not a quantity of its own: "time", "compile_time", ... */
+bool clt_entry_is_field(const char *name);
 /* Kernel Tuner's name for a failure, which is coarser than the failure reason; NULL for CLT_REASON_NONE. */
 const char *clt_entry_error(clt_reason reason);
 /* The failure reason for a name used by Kernel Tuner, T4 or KTT; CLT_REASON_UNKNOWN for other names and NULL. */
@@ -76,6 +91,9 @@ typedef struct clt_results {
   size_t n;
   const clt_objective *objective; /* nullable; T4 files state it, and contain the values of all its metrics */
 } clt_results;
+
+/* Prints what a file that is written lacks of the recording's, as a line; "": nothing. Free *out. */
+int clt_recording_loss(char **out, const clt_recording *recording, bool as_t4, clt_error *error);
 
 int clt_t4_write(const char *path, const clt_results *results, clt_error *error);
 

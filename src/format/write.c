@@ -26,11 +26,10 @@
 /* json_*_set_new and json_array_append_new accept NULL (out of memory) and return -1. So only the first failure is
  * kept, and later calls do nothing. */
 typedef struct writer {
-  clt_results from;     /* all members are set */
-  const char *quantity; /* the objective of a recording of another tuner, if it is not time; NULL: none */
-  clt_objective *own;   /* owned: the objective of a recording, if it is not time */
-  size_t digits;        /* JSON_REAL_PRECISION */
-  bool spell_keys;      /* in keys of a cache file */
+  clt_results from;   /* all members are set */
+  clt_objective *own; /* owned: the objective of a recording, if it has more than times */
+  size_t digits;      /* JSON_REAL_PRECISION */
+  bool spell_keys;    /* in keys of a cache file */
   clt_replacement replacement;
   gzFile file;
   int rc;
@@ -133,10 +132,12 @@ static clt_size size_at(const writer *w, size_t i) {
 
 /* Writes the results one by one. */
 static void put_results(writer *w, void (*put)(writer *w, const clt_measurement *m, const clt_measurement *as_time)) {
+  const clt_objective *o = w->from.objective;
+  const bool is_figure = o && strcmp(clt_objective_metric(o, clt_objective_default(o)).name, "figure") == 0;
   for (size_t i = 0; i < w->from.n && w->rc == CLT_OK; i++) {
     const clt_measurement *m = &w->from.measurements[i];
     clt_measurement as_time = *m; /* the figure of a program is written as its cost in place of times */
-    if (w->from.objective && w->quantity == NULL) clt_objective_figure_as_time(w->from.objective, m, &as_time);
+    if (is_figure) clt_objective_figure_as_time(o, m, &as_time);
     put_text(w, i ? ",\n" : "\n");
     put(w, m, &as_time);
   }
@@ -149,9 +150,7 @@ static int start_writer(writer *w, const clt_results *results, clt_error *error)
   if (r == NULL) return CLT_OK;
   w->from = (clt_results){.recording = r, .space = r->space, .measurements = r->measurements, .n = r->n};
   const char *name = r->figure.name;
-  if (name && strcmp(name, "figure") != 0) w->quantity = name;
-  if (r->by_energy) w->quantity = "energy";
-  if (name == NULL && !r->by_energy) return CLT_OK;
+  if (name == NULL && !r->by_energy && r->n_columns == 0) return CLT_OK;
   char *text = name && r->figure.goal == CLT_GOAL_NOT_STATED ? clt_format("minimise %s", name)
                                                              : NULL; /* the goal does not matter here */
   int rc = clt_recording_objective(&w->own, r, text, error);
@@ -331,19 +330,18 @@ static void add_key(clt_text *out, const writer *w, clt_config config) {
 
 static void put_entry(writer *w, const clt_measurement *m, const clt_measurement *as_time) {
   const char *word = clt_entry_error(m->reason);
-  if (word == NULL && w->quantity == NULL && !isfinite(as_time->time_s)) {
-    w->rc = clt_fail(w->error, CLT_E_ARGUMENT,
-                     "a cache file of Kernel Tuner has times, and the figure %g cannot be one; write T4 results",
-                     m->figure);
-    return;
-  }
+  const clt_objective *o = w->from.objective;
   json_t *entry = clt_json_configuration(w->from.space, m->config);
   clt_text key = {0};
   add_key(&key, w, m->config);
   if (word || isfinite(as_time->time_s))
     clt_json_set(&entry, "time", word ? json_string(word) : json_real(as_time->time_s * MS_PER_S));
-  const double judged = w->from.recording && w->from.recording->by_energy ? m->energy_J : m->figure;
-  if (w->quantity && isfinite(judged)) clt_json_set(&entry, w->quantity, json_real(judged));
+  if (isfinite(m->energy_J)) clt_json_set(&entry, "energy", json_real(m->energy_J));
+  for (size_t i = 1; o && i < clt_objective_n_metrics(o); i++) { /* all but time */
+    const char *own = clt_objective_metric(o, i).name;
+    const double value = clt_objective_metric_value(o, i, m);
+    if (isfinite(value) && !json_object_get(entry, own)) clt_json_set(&entry, own, json_real(value));
+  }
   clt_json_set(&entry, "times", runs_json(as_time));
   if (word) clt_json_set(&entry, "__error__", json_string(word));
   if (word && clt_space_find_parameter(w->from.space, "reason") < 0)
@@ -385,8 +383,6 @@ static json_t *problem_size_json(const writer *w) {
 }
 
 int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_error *error) {
-  static const char *const fields[] = {"time",           "times",         "compile_time",   "verification_time",
-                                       "benchmark_time", "strategy_time", "framework_time", "__error__"};
   writer w;
   int rc = start_writer(&w, results, error);
   if (rc) return rc;
@@ -403,13 +399,14 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
     if (*kernel == '\0') kernel = clt_problem_name(problem);
     if (info) device = info->name;
   }
-  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-    if (clt_space_find_parameter(space, fields[i]) >= 0) {
-      clt_objective_free(w.own);
-      return clt_fail(error, CLT_E_ARGUMENT,
-                      "a cache file of Kernel Tuner cannot have a parameter named '%s'; rename it, or write T4 results",
-                      fields[i]);
-    }
+  for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
+    const char *name = clt_space_parameter(space, i)->name;
+    if (!clt_entry_is_field(name) || strcmp(name, "reason") == 0) continue;
+    clt_objective_free(w.own);
+    return clt_fail(error, CLT_E_ARGUMENT,
+                    "a cache file of Kernel Tuner cannot have a parameter named '%s'; rename it, or write T4 results",
+                    name);
+  }
   w.spell_keys = keys_may_collide(space);
   rc = begin_file(&w, path, 15, error);
   if (rc) return rc;
@@ -425,11 +422,26 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
   put_member(&w, "problem_size", problem_size_json(&w));
   put_member(&w, "tune_params_keys", keys);
   put_member(&w, "tune_params", parameters);
-  put_member(&w, "objective", json_pack("[s]", w.quantity ? w.quantity : "time"));
-  if (w.quantity && stated_goal(&w)) /* of which Kernel Tuner has only an option */
+  put_member(&w, "objective", json_pack("[s]", w.from.objective ? clt_objective_name(w.from.objective) : "time"));
+  if (stated_goal(&w)) /* of which Kernel Tuner has only an option */
     put_member(&w, "goal", json_string(clt_goal_name(stated_goal(&w))));
   put_text(&w, "\"cache\": {");
   put_results(&w, put_entry);
   put_text(&w, "}\n}"); /* exactly these bytes: Kernel Tuner recognises a complete file by them */
   return end_file(&w);
+}
+
+/* --- what is lost --- */
+
+static void add_unit(clt_text *line, const clt_metric *metric) {
+  if (metric->name && metric->unit[0])
+    clt_text_printf(line, "%s%s in %s", line->n ? ", " : "the units: ", metric->name, metric->unit);
+}
+
+int clt_recording_loss(char **out, const clt_recording *r, bool as_t4, clt_error *error) {
+  clt_text line = {0};
+  if (!as_t4) add_unit(&line, &r->figure);
+  for (size_t i = 0; !as_t4 && i < r->n_columns; i++) add_unit(&line, &r->columns[i].metric);
+  if (r->left_out) clt_text_printf(&line, "%s%s", line.n ? "; " : "", r->left_out);
+  return clt_text_take(out, &line, error);
 }

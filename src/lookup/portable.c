@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/device.h"
 #include "lookup/lookup.h"
 #include "lookup/portable.h"
 #include "store/store.h"
@@ -58,9 +59,21 @@ static int reserve_costs(place *p, size_t n) {
   return CLT_OK;
 }
 
+static bool is_named(const clt_instance *instance, const char *text) {
+  const clt_device_info *device = clt_instance_device(instance);
+  return device && strcasecmp(device->name, text) == 0;
+}
+
+static bool matches_device(const char *key, const clt_instance *instance, const char *text) {
+  const clt_device_info *device = clt_instance_device(instance);
+  const bool is_type =
+      device && device->type != CLT_DEVICE_OTHER && strcasecmp(clt_device_type_name(device->type), text) == 0;
+  return is_type || strcasestr(key, text);
+}
+
 static bool passes_filter(const clt_portable_filter *f, const char *device, const clt_instance *instance) {
   bool fits = f->n_devices == 0;
-  for (size_t i = 0; i < f->n_devices && !fits; i++) fits = strcasestr(device, f->devices[i]) != NULL;
+  for (size_t i = 0; i < f->n_devices && !fits; i++) fits = matches_device(device, instance, f->devices[i]);
   for (size_t k = 0; k < clt_instance_n_sizes(instance) && fits; k++) {
     clt_size size = clt_instance_size(instance, k);
     bool listed = false, equal = false;
@@ -117,6 +130,29 @@ static int add_place(void *user, const clt_related *found, clt_instance **instan
   }
   clt_store_answers_release(&answers);
   return rc;
+}
+
+static bool is_device_meant(const table *t, const place *p, const char *text) {
+  for (const place *other = t->places; other < t->places + t->n_places; other++)
+    if (is_named(other->instance, text)) return is_named(p->instance, text);
+  return matches_device(p->key.device, p->instance, text);
+}
+
+/* A device's whole name is meant rather than longer ones that contain it. */
+static void keep_exact_devices(table *t) {
+  const clt_portable_filter *f = t->filter;
+  size_t n = 0;
+  bool *kept = f && f->n_devices ? clt_new_array(t->n_places, sizeof *kept) : NULL;
+  for (size_t i = 0; kept && i < t->n_places; i++)
+    for (size_t k = 0; k < f->n_devices; k++) kept[i] = kept[i] || is_device_meant(t, &t->places[i], f->devices[k]);
+  for (size_t i = 0; kept && i < t->n_places; i++) {
+    if (kept[i])
+      t->places[n++] = t->places[i];
+    else
+      release_place(&t->places[i]);
+  }
+  if (kept) t->n_places = n;
+  free(kept);
 }
 
 /* Adds known costs of configurations that were not measured at a place: a configuration that is invalid there, or has
@@ -266,6 +302,7 @@ int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_prob
     rc = clt_fail(error, CLT_E_NOT_FOUND,
                   "the store has no measurements of '%s' at these sizes on these devices; run 'clatune tune' first",
                   clt_problem_name(problem));
+  if (rc == CLT_OK) keep_exact_devices(&t);
   if (rc == CLT_OK) rc = complete_table(&t, error);
   if (rc == CLT_OK) rc = describe_answer(&made, &t, error);
   for (size_t i = 0; i < t.n_places; i++) release_place(&t.places[i]);

@@ -29,6 +29,7 @@ struct clt_objective {
   clt_metric *metrics; /* their texts belong to the problem or to `text` */
   meaning *meanings;
   size_t n, n_built_ins;
+  clt_columns columns; /* the metrics after the built-in ones */
   struct aim {
     size_t metric;
     clt_goal goal;
@@ -115,6 +116,19 @@ static clt_goal read_goal(const char **subject, const char *text) {
   return CLT_GOAL_NOT_STATED;
 }
 
+static int fail_unknown(const clt_objective *o, const char *subject, clt_error *error) {
+  const char *near = clt_nearest_among(subject, o->metrics, o->n, sizeof *o->metrics);
+  if (near) return clt_fail(error, CLT_E_ARGUMENT, "there is no objective '%.200s'; did you mean '%s'?", subject, near);
+  clt_text names = {0};
+  for (size_t i = 0; i < o->n; i++) clt_text_printf(&names, "%s%s", i ? ", " : "", o->metrics[i].name);
+  clt_fail(
+      error, CLT_E_ARGUMENT,
+      "there is no objective '%.200s' among %.500s; for an expression write 'minimise %.200s' or 'maximise %.200s'",
+      subject, names.bytes ? names.bytes : "", subject, subject);
+  clt_text_release(&names);
+  return CLT_E_ARGUMENT;
+}
+
 static int choose_objective(clt_objective *o, const char *text, clt_metric_scope *scope, clt_error *error) {
   const char *subject;
   clt_goal goal = read_goal(&subject, text);
@@ -125,18 +139,11 @@ static int choose_objective(clt_objective *o, const char *text, clt_metric_scope
   }
   if (chosen == o->n) {
     clt_error why = {0};
-    const char *near = clt_nearest_among(subject, o->metrics, o->n, sizeof *o->metrics);
     if (*subject == '\0') return clt_fail(error, CLT_E_ARGUMENT, "an objective is missing before or after a comma");
-    if (near && goal == CLT_GOAL_NOT_STATED)
-      return clt_fail(error, CLT_E_ARGUMENT, "there is no objective '%.200s'; did you mean '%s'?", subject, near);
+    if (goal == CLT_GOAL_NOT_STATED) return fail_unknown(o, subject, error);
     int rc = add_metric(o, scope, (clt_metric){subject, subject, "", goal}, &why);
     if (rc == CLT_E_MEMORY) return clt_fail_memory(error);
-    if (rc && goal) return clt_fail(error, rc, "invalid objective '%.200s': %s", subject, why.message);
-    if (rc) return clt_fail(error, CLT_E_ARGUMENT, "there is no objective '%.200s': %s", subject, why.message);
-    if (goal == CLT_GOAL_NOT_STATED)
-      return clt_fail(error, CLT_E_ARGUMENT,
-                      "there is no objective '%.200s'; for an expression write 'minimise %.200s' or 'maximise %.200s'",
-                      subject, subject, subject);
+    if (rc) return clt_fail(error, rc, "invalid objective '%.200s': %s", subject, why.message);
   }
   if (!goal) goal = o->metrics[chosen].goal;
   for (size_t i = 0; i < o->n_aims; i++)
@@ -170,11 +177,12 @@ static int choose_objectives(clt_objective *o, clt_metric_scope *scope, clt_erro
 }
 
 /* Uses the problem of the scope's instance, or only its space, which has no metrics of its own. */
-static int make_objective(clt_objective **out, clt_metric_scope *scope, const clt_metric *figure, const char *text,
-                          clt_error *error) {
+static int make_objective(clt_objective **out, clt_metric_scope *scope, const clt_metric *figure, clt_columns columns,
+                          const char *text, clt_error *error) {
   const clt_instance *instance = scope->instance;
   const clt_problem *problem = instance ? clt_instance_problem(instance) : NULL;
-  size_t n_stated = problem ? problem->guidance.n_metrics : 0, n_most = FIGURE + 1 + n_stated + CLT_MOST_OBJECTIVES;
+  size_t n_stated = problem ? problem->guidance.n_metrics : 0;
+  size_t n_most = FIGURE + 1 + columns.n + n_stated + CLT_MOST_OBJECTIVES;
   if (text == NULL && problem) text = problem->guidance.objective;
   if (text == NULL || *text == '\0') text = figure ? figure->name : "time";
   clt_objective *o = clt_new_array(1, sizeof *o);
@@ -191,6 +199,8 @@ static int make_objective(clt_objective **out, clt_metric_scope *scope, const cl
     o->meanings[ENERGY].reads_energy = true;
     if (figure) o->metrics[FIGURE] = *figure;
     o->n = o->n_built_ins = figure ? FIGURE + 1 : FIGURE;
+    o->columns = columns;
+    for (size_t i = 0; i < columns.n; i++) o->metrics[o->n++] = columns.all[i].metric;
   }
   for (size_t i = 0; rc == CLT_OK && i < n_stated; i++) rc = add_metric(o, scope, problem->guidance.metrics[i], error);
   if (rc == CLT_OK) rc = choose_objectives(o, scope, error);
@@ -207,13 +217,18 @@ int clt_objective_new(clt_objective **out, const clt_instance *instance, const c
   clt_metric_scope scope = {.instance = instance};
   clt_metric figure = {"figure", "figure", own ? own->unit : "", CLT_MINIMISE};
   if (own && own->larger_is_better) figure.goal = CLT_MAXIMISE;
-  return make_objective(out, &scope, own ? &figure : NULL, text, error);
+  return make_objective(out, &scope, own ? &figure : NULL, (clt_columns){0}, text, error);
 }
 
 int clt_objective_new_for(clt_objective **out, const clt_space *space, const clt_size *sizes, size_t n_sizes,
                           const clt_metric *figure, const char *text, clt_error *error) {
+  return clt_objective_new_with(out, space, sizes, n_sizes, figure, (clt_columns){0}, text, error);
+}
+
+int clt_objective_new_with(clt_objective **out, const clt_space *space, const clt_size *sizes, size_t n_sizes,
+                           const clt_metric *figure, clt_columns columns, const char *text, clt_error *error) {
   clt_metric_scope scope = {.space = space, .sizes = sizes, .n_sizes = n_sizes};
-  return make_objective(out, &scope, figure, text, error);
+  return make_objective(out, &scope, figure, columns, text, error);
 }
 
 void clt_objective_free(clt_objective *o) {
@@ -278,6 +293,19 @@ clt_metric clt_objective_metric(const clt_objective *o, size_t index) { return o
 
 /* --- values and costs --- */
 
+static double column_value(const clt_columns *columns, size_t index, clt_config config) {
+  size_t low = 0, high = columns->n_measurements;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (columns->measurements[middle].config == config) return columns->all[index].values[middle];
+    if (columns->measurements[middle].config < config)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return NAN;
+}
+
 /* Evaluates all metrics up to `index`, because expressions use earlier ones. Without a device, its properties are
  * NaN. */
 double clt_objective_metric_value(const clt_objective *o, size_t index, const clt_measurement *m) {
@@ -292,6 +320,7 @@ double clt_objective_metric_value(const clt_objective *o, size_t index, const cl
   if (index == TIME) return time_s;
   if (index == ENERGY) return m->energy_J;
   if (index == FIGURE && index < o->n_built_ins) return figure;
+  if (index - o->n_built_ins < o->columns.n) return column_value(&o->columns, index - o->n_built_ins, m->config);
   if (o->meanings[index].reads_energy && isnan(m->energy_J)) return NAN;
   clt_value slots[MOST_SLOTS] = {{0}}, value;
   for (size_t i = CLT_MAX_PARAMETERS; i < CLT_SLOT_DEVICE + clt_device_n_properties(); i++)
@@ -307,7 +336,10 @@ double clt_objective_metric_value(const clt_objective *o, size_t index, const cl
   for (size_t i = 0; i < CLT_METRIC_USES; i++) slots[CLT_SLOT_USE + i].real = use[i];
   for (size_t k = o->n_built_ins; k <= index; k++) {
     const clt_expr *expr = o->meanings[k].expr;
-    out = clt_expr_eval(expr, slots, &value, NULL) == CLT_OK ? clt_value_number(value) : NAN;
+    if (expr == NULL)
+      out = column_value(&o->columns, k - o->n_built_ins, m->config);
+    else
+      out = clt_expr_eval(expr, slots, &value, NULL) == CLT_OK ? clt_value_number(value) : NAN;
     slots[CLT_SLOT_METRICS + k - o->n_built_ins].real = out;
   }
   return out;

@@ -29,6 +29,20 @@ int clt_objective_new(clt_objective **out, const clt_instance *instance, const c
  * default objective under its own name. */
 int clt_objective_new_for(clt_objective **out, const clt_space *space, const clt_size *sizes, size_t n_sizes,
                           const clt_metric *figure, const char *text, clt_error *error);
+
+/* Further quantities that a recording has: a metric each, with the values of the measurements. */
+typedef struct clt_column {
+  clt_metric metric;
+  double *values; /* of each measurement; NaN: none */
+} clt_column;
+typedef struct clt_columns {
+  const clt_measurement *measurements; /* ascending by config */
+  const clt_column *all;               /* CLT_MAX_METRICS at most */
+  size_t n_measurements, n;
+} clt_columns;
+/* The same with these metrics, which are borrowed and can be used in expressions if their name is a C name. */
+int clt_objective_new_with(clt_objective **out, const clt_space *space, const clt_size *sizes, size_t n_sizes,
+                           const clt_metric *figure, clt_columns columns, const char *text, clt_error *error);
 void clt_objective_free(clt_objective *objective);
 
 const char *clt_objective_name(const clt_objective *objective); /* "time", a metric's name, or the expression */

@@ -32,8 +32,10 @@ static void add_extent(key *k, const clt_extent *extent) {
   for (size_t d = 0; d < extent->n; d++) add_expression(k, extent->id[d]);
 }
 
-static void add_kernel(key *k, const char *file, const clt_compiler_option *more, size_t n_more) {
-  if (k->rc == CLT_OK) k->rc = clt_hash_kernel(k->hasher, k->instance, file, more, n_more, k->error);
+static void add_kernel(key *k, const char *name, const char *file, const clt_compiler_option *more, size_t n_more) {
+  clt_error why = {0};
+  if (k->rc == CLT_OK && (k->rc = clt_hash_kernel(k->hasher, k->instance, file, more, n_more, &why)))
+    clt_key_wrap(&k->problem->source, name, k->rc, k->error, &why);
 }
 
 static void add_options(key *k, const clt_compiler_option *options, size_t n) {
@@ -172,12 +174,7 @@ static void add_data(key *k) {
   if (reference->kind == CLT_REFERENCE_KERNEL) {
     add_launch(k, &reference->launch);
     add_options(k, reference->options, reference->n_options);
-    const bool failed = k->rc != CLT_OK;
-    clt_error why = {0}, *error = k->error;
-    k->error = &why;
-    add_kernel(k, reference->kernel_file, reference->options, reference->n_options);
-    k->error = error;
-    if (k->rc && !failed) clt_key_wrap(&k->problem->source, "Reference.KernelFile", k->rc, error, &why);
+    add_kernel(k, "Reference.KernelFile", reference->kernel_file, reference->options, reference->n_options);
   }
   if (reference->verify_function) {
     add_text(k, reference->verify_function);
@@ -234,7 +231,7 @@ static int make_key(const clt_instance *instance, bool with_sizes, bool stated, 
     else if (path && access(path, R_OK) != 0) /* replaying a recording needs no kernel file */
       add_text(&k, problem->kernel_file);
     else
-      add_kernel(&k, problem->kernel_file, NULL, 0);
+      add_kernel(&k, "KernelSpecification.KernelFile", problem->kernel_file, NULL, 0);
     free(path);
     if (problem->language) add_text(&k, problem->kernel_name);
     for (size_t i = 0; i < problem->n_launches; i++) add_launch(&k, &problem->launches[i]);

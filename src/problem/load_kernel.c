@@ -258,6 +258,10 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
           false))
     return;
   const char *name = clt_read_text(&kernel, "Language");
+  if (clt_node_has(&kernel, "Modifiers")) {
+    const clt_node modifiers = clt_node_member(&kernel, "Modifiers");
+    clt_node_fail(&modifiers, "of KTT are not supported; write expressions as \"GlobalSize\" and \"LocalSize\"");
+  }
   load_generator(problem, &kernel);
   if (clt_node_has(&kernel, "KernelFile")) problem->kernel_file = clt_read_required_text(&kernel, "KernelFile");
   problem->kernel_name = clt_read_text(&kernel, "KernelName");

@@ -125,13 +125,15 @@ int clt_instance_options_without_sizes(char **out, const clt_instance *instance,
 }
 
 /* Reads the kernel's text and makes its build options. The kernel's folder is an include folder. */
-static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, const clt_compiler_option *more,
-                        size_t n_more) {
+static void plan_source(clt_calculation *c, clt_plan *plan, const char *key, const char *file,
+                        const clt_compiler_option *more, size_t n_more) {
+  clt_error why = {0};
   clt_text options = {0};
   char *path = clt_kernel_path(c->instance->problem, file), *folder = path ? clt_path_folder(path) : NULL;
   add_build_options(&options, c, clt_n_defines(c->instance), more, n_more);
   if (c->rc == CLT_OK && folder == NULL) c->rc = clt_fail_memory(c->error);
-  if (c->rc == CLT_OK) c->rc = clt_file_read(&plan->source, NULL, path, CLT_MAX_TEXT_BYTES, c->error);
+  if (c->rc == CLT_OK && (c->rc = clt_file_read(&plan->source, NULL, path, CLT_MAX_TEXT_BYTES, &why)))
+    clt_key_wrap(&c->instance->problem->source, key, c->rc, c->error, &why);
   if (c->rc == CLT_OK && strstr(plan->source, "include")) {
     const char *quote = strchr(folder, ' ') ? "\"" : "";
     clt_text_printf(&options, " -I%s%s%s", quote, folder, quote);
@@ -235,7 +237,7 @@ static void plan_configuration(clt_calculation *c, clt_plan *plan) {
     FAIL_AT(c, "KernelSpecification.Launches", CLT_E_RANGE,
             "every launch has a \"When\" that is false for this configuration");
   if (problem->kernel_file)
-    plan_source(c, plan, problem->kernel_file, NULL, 0);
+    plan_source(c, plan, "KernelSpecification.KernelFile", problem->kernel_file, NULL, 0);
   else if (c->rc == CLT_OK)
     c->rc = clt_instance_options(&plan->options, c->instance, plan->config, c->error);
 }
@@ -267,7 +269,7 @@ static void plan_reference(clt_calculation *c, clt_plan *plan) {
       plan_reference_argument(c, problem->arguments[i].name, plan);
   for (size_t i = 0; c->rc == CLT_OK && i < launch->n_args; i++) plan_reference_argument(c, launch->args[i], plan);
   plan_sizes(c, launch, &plan->launches[0]);
-  plan_source(c, plan, reference->kernel_file, reference->options, reference->n_options);
+  plan_source(c, plan, "Reference.KernelFile", reference->kernel_file, reference->options, reference->n_options);
 }
 
 /* --- plans --- */

@@ -301,7 +301,7 @@
       list.push(fact(list.length ? "" : "best", isTime(t) ? "Best time" : "Best",
         form.full(t.best_value) + (t.best_is_finalist ? interval(t.best, form) : ""),
         t.best_is_finalist ? "median of its interleaved runs as a finalist, shown as rings in the plots; " +
-          form.full(t.best.value) + " in the search" : "in the search"),
+          form.full(t.best.value) + " at best in the search" : "at best in the search"),
       fact("", isTime(t) ? "Faster than the median" : "Better than the median",
         times(gain),
         "in the search; half of the correct ones " + (isTime(t) ? "took longer than " : "are worse than ") +

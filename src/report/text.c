@@ -103,7 +103,7 @@ static const clt_line best_lines[] = {
     {"[{?objective.name=time}time|{?objective.name=figure}figure|objective]",
      "{?best}[{?objective.name!=time}{?objective.name!=figure}{objective.name}: ]{best_value:in objective.unit}"
      "[{?best_is_finalist}" INTERVAL("best.") " (median of its interleaved runs;"
-                                              " {best.value:in objective.unit} in the search)]"},
+                                              " {best.value:in objective.unit} at best in the search)]"},
     {"options", "{?best}{options}"},
     CLT_STATE_LINES("best.", "{?best.state.launch_share>0.1}"),
     {"{name}", "{value:.4g}[ {unit}]", .each = "metrics"},

@@ -79,13 +79,9 @@ static int prepare_space(clt_replay_space *out, clt_objective **objective, const
   if (rc) return rc;
   out->least_cost = clt_recording_least_cost(recording, *objective);
   out->optimum = clt_objective_value_of(*objective, out->least_cost);
-  if (!(out->least_cost > 0) && clt_objective_is_time(*objective))
+  if (!(out->least_cost > 0))
     return clt_fail(error, CLT_E_NO_VALID, "no configuration of the recording '%s' is correct",
                     clt_recording_name(recording));
-  if (!(out->least_cost > 0))
-    return clt_fail(error, CLT_E_NO_VALID,
-                    "no configuration of the recording '%s' has a value of the objective '%.200s'",
-                    clt_recording_name(recording), clt_objective_name(*objective));
   out->fractions = clt_new_array(n_fractions, sizeof *out->fractions);
   out->configs = clt_new_array(n_fractions, sizeof *out->configs);
   return out->fractions && out->configs ? CLT_OK : clt_fail_memory(error);

@@ -299,15 +299,15 @@ static int note_noise(clt_session *s, clt_error *error) {
     if (apart > most) most = apart, furthest = r;
     if (r->config == default_config)
       rc = clt_session_note(s, error,
-                            "the default configuration took %s in the search and %s in the final comparison, so the "
+                            "the default configuration's median run took %s in the search and %s in the final comparison, so the "
                             "speed-up is uncertain",
                             cost_text(before, s, r->median_cost), cost_text(after, s, r->final_cost));
   }
   if (furthest && rc == CLT_OK) {
     clt_config_print(name, sizeof name, s->loop.space, furthest->config);
     rc = clt_session_note(s, error,
-                          "%zu of %zu configurations changed between the search and the final comparison by more than "
-                          "the scatter of their runs, most of all %s: %s, then %s",
+                          "the median runs of %zu of %zu configurations changed between the search and the final "
+                          "comparison by more than the scatter of their runs, most of all %s: %s, then %s",
                           n_apart, n_timed, name, cost_text(before, s, furthest->median_cost),
                           cost_text(after, s, furthest->final_cost));
   }

@@ -6,12 +6,14 @@
 
 #include "base/fail.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "space/code.h"
 #include "space/parts.h"
 #include "space/space.h"
 
 #define SEPARATORS " \t\r\n,"
+#define MOST_VALUES_SHOWN 12
 
 bool clt_value_parse(clt_value *out, const char *text, size_t length) {
   bool minus = length > 0 && *text == '-',
@@ -166,6 +168,19 @@ static int find_parameter(size_t *index, const clt_space *space, const char *nam
   return clt_fail(error, CLT_E_NOT_FOUND, "there is no parameter '%.200s'", name);
 }
 
+static int fail_value(const clt_parameter *parameter, const char *typed, clt_error *error) {
+  const size_t length = strcspn(typed, SEPARATORS), n = clt_min(parameter->n_values, MOST_VALUES_SHOWN);
+  clt_text values = {0};
+  for (size_t v = 0; v < n; v++) {
+    if (v) clt_text_add(&values, ", ");
+    clt_value_spell(&values, parameter, v);
+  }
+  clt_fail(error, CLT_E_NOT_FOUND, "'%.*s' is not among the values of '%s': %.400s%s", (int)clt_min(length, 100), typed,
+           parameter->name, values.bytes ? values.bytes : "", n < parameter->n_values ? ", ..." : "");
+  clt_text_release(&values);
+  return CLT_E_NOT_FOUND;
+}
+
 static int read_assignments(uint32_t *positions, bool *given, const clt_space *space, const char *text, bool as_typed,
                             clt_error *error) {
   memset(given, 0, space->n_parameters * sizeof *given);
@@ -181,11 +196,7 @@ static int read_assignments(uint32_t *positions, bool *given, const clt_space *s
     if (given[p]) return clt_fail(error, CLT_E_FORMAT, "'%s' is given twice", name);
     at += length + 1;
     given[p] = (as_typed ? read_typed : read_spelled)(&positions[p], &length, at, &space->parameters[p]);
-    if (!given[p]) {
-      length = strcspn(at, SEPARATORS);
-      return clt_fail(error, CLT_E_NOT_FOUND, "'%.*s' is not among the values of '%s'",
-                      length < 100 ? (int)length : 100, at, name);
-    }
+    if (!given[p]) return fail_value(&space->parameters[p], at, error);
     at += length;
   }
   return CLT_OK;

@@ -148,6 +148,12 @@ class Lookup(SimulatedTest):
         self.assertIn(f"nearest-size {cause}", self.look_up("--device", "Simulated"))
         self.assertNotIn("problem file", self.look_up("--device", "Simulated", "--size", "n=2048"))
 
+    def test_a_kernel_that_is_missing_is_named_with_its_key(self):
+        (self.folder / "copy.cl").unlink()
+        for command in ("lookup", "tune"):
+            self.assertRegex(self.clatune(command, "copy.json", "--device", "Simulated", expect=1).stderr,
+                             r"copy.json:1: KernelSpecification.KernelFile: cannot open '.*/copy.cl': No such file")
+
     def test_a_reference_kernel_that_is_missing_is_named_with_its_key(self):
         self.edit("copy.json", '"Module": "copy.c", "Function": "copy"',
                   '"KernelFile": "ref.cl", "KernelName": "copy", "GlobalSize": ["n"]')

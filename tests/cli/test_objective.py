@@ -163,7 +163,7 @@ class Objective(ObjectiveTest):
         text = self.clatune("report", "r.json", "--objective", "maximise n / time_s").stdout
         self.assertIn("objective: maximise n / time_s", text)
         run = self.clatune("replay", "r.json", "--objective", "energy", expect=4)
-        self.assertIn("no configuration of the recording 'r' has a value of the objective 'energy'", run.stderr)
+        self.assertIn("no result in 'r' has 'energy'; its objectives are time, rate, waste", run.stderr)
 
 
 class Front(ObjectiveTest):
@@ -226,7 +226,7 @@ class Front(ObjectiveTest):
 
     def test_mistakes(self):
         for objective, said in (("time,", "missing before or after a comma"), ("time,Waste", "'Waste'; did you mean 'waste'?\n"),
-                                ("time waste", "no objective 'time waste': cannot read"), ("time,time", "the objective 'time' is listed twice"),
+                                ("time waste", "no objective 'time waste' among time, energy, rate, waste"), ("time,time", "the objective 'time' is listed twice"),
                                 ("time,wast", "did you mean 'waste'"), ("time,energy,rate,waste,minimise a", "'minimise a' is one too many")):
             run = self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--objective", objective, expect=2)
             self.assertIn(said, run.stderr)

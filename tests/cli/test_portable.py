@@ -53,6 +53,14 @@ class Portable(SimulatedTest):
         only = self.answer("--device", "right")
         self.assertEqual((only["configuration"], only["worst_relative"]), ({"a": 5, "b": 0}, 1))
 
+    def test_a_whole_name_is_not_a_part_of_another(self):
+        self.simulate({"name": "Left", "time_s": "1e-5 * (1 + a)"}, {"name": "Left Two", "time_s": "1e-5 * (9 - a)"})
+        self.measure("Left")
+        self.measure("Left Two")
+        self.assertEqual([p["device"].split("|")[1] for p in self.answer("--device", "left")["places"]], ["Left"])
+        self.assertEqual(len(self.answer("--device", "lef")["places"]), 2)
+        self.assertEqual(len(self.answer("--device", self.clatune_json("devices")["devices"][0]["type"])["places"]), 2)
+
     def test_sizes_choose_places_and_leave_the_options(self):
         for n in (1024, 2048):
             self.measure("Left", "--size", f"n={n}")

@@ -398,6 +398,96 @@ static void a_t4_files_unit_is_obeyed(void **state) {
   clt_recording_free(recording);
 }
 
+#define ENTRY(a, time, energy, rate, more) \
+  "\"" a "\": {\"time\": " time ", \"nvml_energy\": " energy ", \"energy\": " energy ", \"GFLOP/s\": " rate more "}"
+
+static double best_by(const clt_recording *r, const char *text) {
+  clt_objective *o = NULL;
+  clt_error error = {0};
+  if (clt_recording_objective(&o, r, text, &error)) fail_msg("%s", error.message);
+  const double best = clt_objective_value_of(o, clt_recording_least_cost(r, o));
+  clt_objective_free(o);
+  return best;
+}
+
+static void further_quantities_are_kept(void **state) {
+  (void)state;
+  write_text("{\"tune_params\": {\"a\": [1, 2, 3]}, \"cache\": {" ENTRY(
+      "2", "2", "0.5", "10", ", \"when\": \"now\"") "," ENTRY("1", "1", "0.75", "30",
+                                                              ", \"fan\": NaN") "," ENTRY("3",
+                                                                                          "\"RuntimeFailedConfig\"",
+                                                                                          "NaN", "\"x\"", "") "}}");
+  clt_recording *recording = load(path);
+  clt_error error = {0};
+  clt_objective *o = NULL;
+  char *loss = NULL;
+  for (int form = 0; form < 4; form++) {
+    assert_int_equal(recording->n_columns, 2);
+    assert_true(best_by(recording, NULL) == 1e-3 && best_by(recording, "GFLOP/s") == 30);
+    assert_true(best_by(recording, "energy") == 0.5 && best_by(recording, "nvml_energy") == 0.5);
+    assert_true(best_by(recording, "maximise nvml_energy / a") == 0.75);
+    assert_int_equal(clt_recording_objective(&o, recording, "gflops", &error), CLT_E_ARGUMENT);
+    assert_non_null(strstr(error.message, "did you mean 'GFLOP/s'?"));
+    error = (clt_error){0};
+    assert_int_equal(clt_recording_objective(&o, recording, "watts", &error), CLT_E_ARGUMENT);
+    assert_non_null(strstr(error.message, "among time, energy, nvml_energy, GFLOP/s;"));
+    error = (clt_error){0};
+    assert_int_equal(clt_recording_loss(&loss, recording, true, NULL), 0);
+    assert_string_equal(loss, form ? "" : "'when'");
+    free(loss);
+    const clt_results results = {.recording = recording};
+    if ((form % 2 ? clt_kernel_tuner_write : clt_t4_write)(copy, &results, &error)) fail_msg("%s", error.message);
+    clt_recording_free(recording);
+    recording = load(copy);
+  }
+  clt_recording_free(recording);
+}
+
+static void what_a_form_lacks_is_said(void **state) {
+  (void)state;
+  write_text(
+      "{\"results\": [{\"configuration\": {\"a\": 1}, \"invalidity\": \"correct\", \"measurements\": ["
+      "{\"name\": \"time\", \"value\": 1}, {\"name\": \"power\", \"value\": 9, \"unit\": \"W\"}]}]}");
+  clt_recording *recording = load(path);
+  clt_error error = {0};
+  clt_objective *o = NULL;
+  char *loss = NULL;
+  assert_int_equal(clt_recording_loss(&loss, recording, false, NULL), 0);
+  assert_string_equal(loss, "the units: power in W");
+  assert_int_equal(clt_recording_objective(&o, recording, "energy", &error), CLT_E_NO_VALID);
+  assert_non_null(strstr(error.message, "has 'energy'; its objectives are time, power"));
+  free(loss);
+  clt_recording_free(recording);
+}
+
+static void a_score_keeps_its_direction(void **state) {
+  (void)state;
+  write_text(
+      "{\"metadata\": {\"goal\": \"maximise\"}, \"results\": [{\"configuration\": {\"a\": 1}, \"invalidity\": "
+      "\"correct\","
+      "\"times\": {\"runtimes\": [250]}, \"objectives\": [\"figure\"], \"measurements\": ["
+      "{\"name\": \"figure\", \"value\": 4, \"unit\": \"\"}]}]}");
+  clt_recording *recording = load(path);
+  assert_int_equal(clt_kernel_tuner_write(copy, &(clt_results){.recording = recording}, NULL), 0);
+  clt_recording *again = load(copy);
+  assert_int_equal(again->figure.goal, CLT_MAXIMISE);
+  assert_true(clt_recording_at(again, 0)->figure == 4 && clt_recording_at(again, 0)->figures[0] == 4);
+  clt_recording_free(again);
+  clt_recording_free(recording);
+}
+
+static void repeated_results_are_said(void **state) {
+  (void)state;
+  write_text(KTT("Milliseconds",
+                 RESULT("Ok", "3") "," RESULT("Ok", "1") "," RESULT("Ok", "2") "," RESULT("ValidationFailed", "2")));
+  clt_recording *recording = load(path);
+  const clt_measurement *m = clt_recording_at(recording, 0);
+  assert_int_equal(recording->n, 1);
+  assert_true(m->time_s == 1e-3 && m->n_runs == 3);
+  assert_non_null(strstr(recording->note, "has 3 results of configurations that have an earlier one"));
+  clt_recording_free(recording);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cltune_reads),
@@ -412,6 +502,10 @@ int main(int argc, char **argv) {
       cmocka_unit_test(keys_are_what_python_prints),
       cmocka_unit_test(a_parameter_cannot_hide_a_field),
       cmocka_unit_test(a_t4_files_unit_is_obeyed),
+      cmocka_unit_test(further_quantities_are_kept),
+      cmocka_unit_test(what_a_form_lacks_is_said),
+      cmocka_unit_test(a_score_keeps_its_direction),
+      cmocka_unit_test(repeated_results_are_said),
   };
   if (argc < 2) return 1;
   samples = argv[1];

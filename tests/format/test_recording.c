@@ -171,8 +171,8 @@ static void an_interrupted_file_is_mended_in_memory(void **state) {
     assert_whole(r, cases[i].n);
     clt_recording_free(r);
   }
-  assert_refused(write_text(HEAD), CLT_E_FORMAT, "contains no configurations");
-  assert_refused(write_text("{\"tune_params\": {\"a\": [1,"), CLT_E_FORMAT, "\"cache\"");
+  assert_refused(write_text(HEAD), CLT_E_FORMAT, "is incomplete; ");
+  assert_refused(write_text("{\"tune_params\": {\"a\": [1,"), CLT_E_FORMAT, "is incomplete; ");
 }
 
 static void every_prefix_of_a_file_reads_or_is_refused(void **state) {
@@ -250,13 +250,16 @@ static void configurations_come_from_the_key_where_fields_are_missing(void **sta
   clt_recording_free(r);
 }
 
-static void the_last_of_several_entries_stands(void **state) {
+static void the_best_of_several_entries_counts(void **state) {
   (void)state;
-  clt_recording *r =
-      load(write_text("{\"tune_params\": {\"a\": [1, 2]}, \"cache\": {"
-                      "\"1\": {\"time\": \"NoReason\"}, \"1.0\": {\"time\": 2.0}, \"01\": {\"time\": 3.0}}}"));
-  assert_int_equal(r->n, 1);
-  assert_true(clt_recording_find(r, 0)->time_s == 3e-3);
+  clt_recording *r = load(
+      write_text("{\"tune_params\": {\"a\": [1, 2]}, \"cache\": {"
+                 "\"1\": {\"time\": \"NoReason\"}, \"1.0\": {\"time\": 2.0, \"times\": [2.0]}, \"2\": {\"time\": 1},"
+                 "\"01\": {\"time\": 3.0, \"times\": [3.0, 4.0]}}}"));
+  assert_int_equal(r->n, 2);
+  const clt_measurement *m = clt_recording_find(r, 0);
+  assert_true(m->time_s == 2e-3 && m->n_runs == 3 && m->runs_s[2] == 4e-3);
+  assert_non_null(strstr(r->note, "has 2 results of configurations that have an earlier one"));
   clt_recording_free(r);
 }
 
@@ -281,6 +284,9 @@ static void mistakes_are_named(void **state) {
   } cases[] = {
       {"", "not JSON"},
       {"[]", "needs an object"},
+      {"{\"KernelSpecification\": {}}", "is a problem file"},
+      {"\xff\xfe{", "in UTF-16; save it as UTF-8"},
+      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1\": {\"a\": 1, \"ti", "is incomplete; "},
       {"{\"tune_params\": {\"a\": [1]},\n\"cache\": ]}", "cache.json:2"},
       {"{\"cache\": {}}", "tune_params"},
       {"{\"tune_params\": {}}", "(T4, CLTune, CLBlast)"},
@@ -393,7 +399,7 @@ int main(void) {
       cmocka_unit_test(what_is_not_understood_is_kept_as_text),
       cmocka_unit_test(a_recording_of_failures_has_no_optimum),
       cmocka_unit_test(configurations_come_from_the_key_where_fields_are_missing),
-      cmocka_unit_test(the_last_of_several_entries_stands),
+      cmocka_unit_test(the_best_of_several_entries_counts),
       cmocka_unit_test(more_runs_than_are_kept_do_no_harm),
       cmocka_unit_test(mistakes_are_named),
       cmocka_unit_test(terminals_are_not_addressed),

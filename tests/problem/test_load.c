@@ -92,6 +92,8 @@ static void misspelt_keys_are_found(void **state) {
                  "did you mean \"ConfigurationSpace\"?");
   expect_mistake(7, "\"Condition\": [{\"Expression\": \"wg <= 8\"}],", CLT_E_FORMAT, 7, "ConfigurationSpace.Condition",
                  "did you mean \"Conditions\"?");
+  expect_mistake(14, "\"Modifiers\": [], \"Arguments\": [", CLT_E_FORMAT, 14, "KernelSpecification.Modifiers",
+                 "write expressions as \"GlobalSize\"");
   expect_mistake(18, "\"Launches\": [{\"Repeats\": 1}]", CLT_E_FORMAT, 18, "KernelSpecification.Launches[0].Repeats",
                  "did you mean \"Repeat\"?");
   expect_mistake(18, "\"Launches\": [{\"Colour\": 1}]", CLT_E_FORMAT, 18, "KernelSpecification.Launches[0].Colour",

@@ -165,7 +165,7 @@ static void rows_are_in_the_order_of_the_file(void **state) {
            "\"4\": {\"a\": 4, \"time\": 4},"
            " \"again\": {\"a\": 1, \"time\": 1}}}");
   assert_int_equal(clt_tuning_of_recording(&t, NULL, recording, NULL), 0);
-  const double times_s[] = {3e-3, 4e-3, 1e-3}; /* of one configuration the last counts, at its place */
+  const double times_s[] = {3e-3, 1e-3, 4e-3}; /* of one configuration the best counts, at the first place */
   assert_int_equal(t.rows.n, 3);
   for (size_t i = 0; i < 3; i++) assert_true(t.rows.items[i].time_s == times_s[i]);
   end(folder, recording, &t);
@@ -351,7 +351,7 @@ static void the_text_marks_the_best_finalist(void **state) {
   snprintf(best, sizeof best, "\nbest configuration  %s\ntime                1.2 s +- 50 %% (50 %%) (median", second_text);
   snprintf(row, sizeof row, "* %s  finalist", second_text);
   /* Next to it, the search's time; and how far it is ahead of the default, as a finalist as well. */
-  assert_non_null(strstr(text, "interleaved runs; 1.1 s in the search)\n"));
+  assert_non_null(strstr(text, "interleaved runs; 1.1 s at best in the search)\n"));
   assert_non_null(strstr(text, "\nspeed-up            1.25 over the default configuration (1.5 s +- 50 % (50 %)): "));
   assert_non_null(strstr(text, "(default)\n"));
   if (strstr(text, best) == NULL || strstr(text, row) == NULL)
