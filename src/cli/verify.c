@@ -187,7 +187,8 @@ static const clt_text_layout verdict_layout = CLT_TEXT_LAYOUT(0, WIDTH, verdict_
 static const clt_line margin_lines[] = {
     {"[{?first}sensitivity]",
      "'{argument}': the comparison notices a change of one element by about {noticed_change:.2%} of its value"
-     "|{?without_effect}'{argument}': not known, as the result depends neither on the last nor on the middle element"
+     "|{?without_effect}'{argument}': not known, as the result depends neither on its last nor on a middle element; an "
+     "output that the kernel only writes is WriteOnly, without FillType"
      "|{?unnoticed}'{argument}': a missing element would not be noticed on the file's inputs"
      "[; a \"RelativeTolerance\" of {noticing_tolerance:.1g} would notice it, if rounding errors are below that]",
      .each = "margins"},
@@ -401,8 +402,7 @@ static int run_verify(const cli_arguments *arguments) {
                      clt_measurement_correct(&verdicts[0].m) &&
                      clt_instance_reference_kind(instance) != CLT_REFERENCE_NONE;
   if (plans && !cli_given(arguments, "plan")) {
-    cli_log(&quiet, CLT_LOG_INFO,
-            "checking other inputs, sizes and orders of work-items; a large size may take a minute");
+    cli_log(&quiet, CLT_LOG_INFO, "checking other inputs, sizes and orders of work-items; each may take a minute");
     cli_check(clt_check_config(&plan.checking, &verdicts[0].m, &cli_error));
   }
   if (plans) cli_check(clt_check_margins(&plan.margins, &plan.n_margins, &plan.checking, configs[0], &cli_error));

@@ -255,14 +255,27 @@ static bool copy_expression(char out[128], const char *begin) {
   return true;
 }
 
+/* The number of work-groups with the smallest work-group, if an index is the group's number along a dimension. */
+static bool count_groups(char out[300], clt_draft *d, const char *index) {
+  static const char call[] = "get_group_id(";
+  const char *at = clt_starts_with(index, call) || !clt_is_name(index) ? index : find_definition(d, index);
+  if (at == NULL || !clt_starts_with(at = clt_skip_blanks(at), call)) return false;
+  const int k = at[strlen(call)] - '0';
+  if (k < 0 || k >= d->n_dimensions || at[strlen(call) + 1] != ')' || !d->global[k] || !d->local[k]) return false;
+  if (!strchr(";,", *clt_skip_blanks(at + strlen(call) + 2))) return false;
+  d->has_group_results = true;
+  return clt_snprintf(out, 300, "(%s + min(%s) - 1) // min(%s)", d->global[k], d->local[k], d->local[k]) < 300;
+}
+
 /* The groups of the index that begins at a place; 0: unknown. A remainder is one group, and so is an index that the
  * kernel compares as a whole. */
-static int read_index(group groups[MOST_TERMS], const clt_draft *d, const char *begin) {
+static int read_index(group groups[MOST_TERMS], clt_draft *d, const char *begin) {
   char whole[128], limit[64];
   sum index;
   begin = clt_skip_blanks(begin);
   if (!copy_expression(whole, begin)) return 0;
   groups[0] = (group){0};
+  if (count_groups(groups[0].limit, d, whole)) return 1;
   if (read_remainder(limit, d, whole) || clt_draft_limit(limit, d, whole, begin)) {
     memcpy(groups[0].limit, limit, sizeof limit);
     return 1;
