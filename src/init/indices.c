@@ -308,6 +308,33 @@ static bool is_inside_index(const char **variable, size_t *length, const char **
   return false;
 }
 
+/* Whether a place is an offset without being in the brackets of an index: *(x + columns[k]), atomic_inc(x + k),
+ * vload4(k, x), or in a call that gets an array, too: element(x, columns[k]). */
+static bool is_offset(const clt_draft *d, const char *at) {
+  const char *open = at, *text = d->body;
+  int depth = 0;
+  bool is_first = true;
+  while (open > text && depth >= 0 && !strchr(";{}", open[-1])) {
+    open--;
+    depth += (*open == ')' || *open == ']') - (*open == '(' || *open == '[');
+    is_first &= *open != ',' || depth != 0;
+  }
+  if (depth >= 0 || *open != '(' || clt_follows(text, at, "&")) return false;
+  const char *end = clt_before_blanks(text, open), *call = end;
+  if (end > text && end[-1] == '*') {
+    const char *before = clt_before_blanks(text, end - 1);
+    return before > text && strchr("=(,+-;{}&|<>!?:", before[-1]);
+  }
+  while (call > text && clt_in_word(call[-1])) call--;
+  if (clt_starts_with(call, "atom") || clt_starts_with(call, "vload")) return is_first;
+  const size_t n = strcspn(open, ";{}");
+  for (const clt_kernel_argument *a = d->kernel->arguments; a < d->kernel->arguments + d->kernel->n_arguments; a++) {
+    const char *array = strchr(a->type, '*') ? clt_next_word(text, open, a->name) : NULL;
+    if (array && array < open + n && strchr(",)+", *clt_skip_blanks(array + strlen(a->name)))) return call < end;
+  }
+  return false;
+}
+
 /* Whether an index uses a name, directly or through a variable: x[columns[k]], c = columns[k]; x[c]. A remainder does
  * not count if it cannot be negative. */
 static bool is_in_index(const clt_draft *d, const char *name, bool is_unsigned, int depth) {
@@ -317,7 +344,8 @@ static bool is_in_index(const clt_draft *d, const char *name, bool is_unsigned, 
     size_t n = 0;
     const bool is_index = is_inside_index(&variable, &n, &expression, d->body, at);
     if (is_unsigned && copy_expression(whole, expression) && read_remainder(limit, d, whole)) continue;
-    if (is_index) return true;
+    const bool is_element = depth > 0 || *clt_skip_blanks(at + strlen(name)) == '[';
+    if (is_index || (is_element && is_offset(d, at))) return true;
     if (variable == NULL || n >= sizeof own || depth > MOST_DEPTH) continue;
     memcpy(own, variable, n);
     own[n] = '\0';

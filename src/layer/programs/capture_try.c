@@ -1,4 +1,4 @@
-/* What `clatune capture` finds by running the problem: outputs that the kernel writes whatever they contain, groups
+/* What `clatune capture` finds by running the problem: outputs that the kernel writes whatever they contain, values
  * that have results of their own, and macros that change how much a work-item computes. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,36 +89,39 @@ static int poison_outputs(const captured *c, json_t *problem, const char *path, 
                   n_launches > launch ? ", or try a later one with --launch" : "");
 }
 
-/* --- the work-group --- */
+/* --- values --- */
 
-/* Keeps the work-group's size along a dimension if the next smaller and the next larger one give incorrect results, as
- * where each group writes a result of its own. */
-static void keep_group(const captured *c, const json_t *problem, const char *path, json_t *parameter) {
-  const char *name = clt_json_string(parameter, "Name");
+/* The results with the next smaller and the next larger value of a parameter. */
+static trial_result try_neighbours(const captured *c, const json_t *problem, const char *path, const json_t *parameter) {
   const json_int_t own = json_integer_value(json_object_get(parameter, "Default"));
-  const json_t *values = json_object_get(parameter, "Values"), *value;
-  json_int_t neighbours[2] = {0, 0};
-  bool fails = false;
+  json_int_t neighbours[2] = {own, own};
+  trial_result out = UNCLEAR;
+  const json_t *value;
   size_t i;
-  json_array_foreach(values, i, value) {
+  json_array_foreach(json_object_get(parameter, "Values"), i, value) {
     const json_int_t v = json_integer_value(value);
-    if (v < own && v > neighbours[0]) neighbours[0] = v;
-    if (v > own && (neighbours[1] == 0 || v < neighbours[1])) neighbours[1] = v;
+    if (v < own && (neighbours[0] == own || v > neighbours[0])) neighbours[0] = v;
+    if (v > own && (neighbours[1] == own || v < neighbours[1])) neighbours[1] = v;
   }
-  for (i = 0; i < 2; i++) {
-    char *change = neighbours[i] ? clt_format("%s=%lld", name, (long long)neighbours[i]) : NULL;
+  for (i = 0; i < 2 && out != CORRECT; i++) {
+    if (neighbours[i] == own) continue;
+    char *change = clt_format("%s=%lld", clt_json_string(parameter, "Name"), (long long)neighbours[i]);
     const trial_result found = change ? try_change(c, problem, path, change) : UNCLEAR;
+    if (found != UNCLEAR) out = found;
     free(change);
-    if (found == CORRECT) return;
-    fails |= found == INCORRECT;
   }
-  if (!fails || try_change(c, problem, path, NULL) != CORRECT) return;
+  return out;
+}
+
+/* Keeps a value if its neighbours give incorrect results, as where each work-group writes a result of its own, or a
+ * macro is part of the computation. */
+static void keep_value(const captured *c, const json_t *problem, const char *path, json_t *parameter) {
+  const json_int_t own = json_integer_value(json_object_get(parameter, "Default"));
+  if (try_neighbours(c, problem, path, parameter) != INCORRECT || try_change(c, problem, path, NULL) != CORRECT) return;
   json_object_set_new(parameter, "Values", json_pack("[I]", own));
   if (!c->quiet)
-    cli_message(CLI_FOUND,
-                "note: kernel '%s': other work-group sizes give other results, as where each group writes one of its "
-                "own, so %s stays %lld",
-                clt_json_string(c->kernel, "name"), name, (long long)own);
+    cli_message(CLI_FOUND, "note: kernel '%s': other values of %s give other results, so it stays %lld",
+                clt_json_string(c->kernel, "name"), clt_json_string(parameter, "Name"), (long long)own);
 }
 
 /* --- the work of an item --- */
@@ -192,7 +195,7 @@ int capture_try(captured *c, json_t *problem, const char *path, clt_error *error
     const json_int_t value = json_integer_value(json_object_get(parameter, "Default"));
     trial_result kept = UNCLEAR;
     char *change = NULL;
-    if (is_of_group(problem, name) && c->draft->uses_groups) keep_group(c, problem, path, parameter);
+    if (is_of_group(problem, name) && c->draft->uses_groups) keep_value(c, problem, path, parameter);
     if (value < 1 || is_of_group(problem, name)) continue;
     json_array_foreach(json_object_get(parameter, "Values"), k, other) {
       if (json_integer_value(other) < 1 || json_integer_value(other) == value || kept != UNCLEAR) continue;
@@ -201,7 +204,8 @@ int capture_try(captured *c, json_t *problem, const char *path, clt_error *error
       kept = change ? try_change(c, problem, path, change) : UNCLEAR;
     }
     for (k = 0; kept == INCORRECT && k < json_object_size(global) && clt_now_s() < end_s; k++)
-      if (scale(c, problem, path, axes[k], name, value, change)) break;
+      if (scale(c, problem, path, axes[k], name, value, change)) kept = CORRECT;
+    if (kept == INCORRECT) keep_value(c, problem, path, parameter);
     free(change);
   }
   return rc;
