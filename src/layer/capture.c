@@ -239,11 +239,11 @@ static void note_capture(kernel_entry *k, const capture_launch *launch, capture_
   layer_next.clGetCommandQueueInfo(launch->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
   layer_next.clGetKernelWorkGroupInfo(launch->kernel->record.key, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
                                       NULL);
-  k->capture = json_pack(
-      "{s:I, s:I, s:b, s:o, s:o, s:s, s:o, s:O}", "launch", (json_int_t)k->launches, "most", (json_int_t)most,
-      "unchanged", data->unchanged, "global",
-      list_json(launch->global, launch->n_dimensions), "local", list_json(launch->local, launch->n_dimensions),
-      "folder", getcwd(here, sizeof here) ? here : ".", "device", device_json(device), "arguments", data->arguments);
+  k->capture =
+      json_pack("{s:I, s:I, s:b, s:o, s:o, s:s, s:o, s:O}", "launch", (json_int_t)k->launches, "most", (json_int_t)most,
+                "unchanged", data->unchanged, "global", list_json(launch->global, launch->n_dimensions), "local",
+                list_json(launch->local, launch->n_dimensions), "folder", getcwd(here, sizeof here) ? here : ".",
+                "device", device_json(device), "arguments", data->arguments);
   if (k->capture == NULL)
     snprintf(k->why, sizeof k->why, "its argument names, as reported by the driver, are not UTF-8");
 }

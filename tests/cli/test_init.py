@@ -483,6 +483,13 @@ kernel void f(global const uchar *data, const int n, global int *hist, global in
         self.assertEqual(asked, ["start", "column"])
         self.assertEqual([n for n, a in arguments.items() if a.get("HostileData") is False], asked)
 
+    def test_an_argument_may_be_called_like_a_builtin_function(self):
+        self.write("k.cl", "kernel void k(global float *x, const int length) { if (get_global_id(0) < length) x[get_global_id(0)] = 1; }\n")
+        self.init("k.cl")
+        problem = self.problem("k.json")
+        self.assertEqual([p["Name"] for p in problem["ProblemParameters"]], ["size_length"])
+        self.assertEqual(problem["KernelSpecification"]["Arguments"][1]["Name"], "length")
+
     def test_an_offset_is_an_index(self):
         self.write("k.cl", """float at(global const float *x, int i) { return x[i]; }
 kernel void k(global const int *passed, global const int *added, global const uchar *label, global const int *weight,

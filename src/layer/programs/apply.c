@@ -178,22 +178,14 @@ static const char *stem_of(const char *path) {
 
 /* Whether a file is called like its folder and has a kernel next to it, as 'clatune capture' writes them. */
 static bool is_like_captured(const char *path) {
-  char *folder = clt_path_folder(path), *kernel = folder ? clt_path_join(folder, "kernel.cl") : NULL;
-  const bool is = kernel && access(kernel, F_OK) == 0 && clt_starts_with(stem_of(folder), stem_of(path));
-  free(folder);
-  free(kernel);
-  return is;
-}
-
-/* Warns of a problem that cannot be used. */
-static void leave_out(collection *c, const char *path, const char *why) {
-  cli_message(CLI_FOUND, "warning: left out %s; capture it again", why);
-  cli_check(clt_words_add(&c->damaged, strdup(stem_of(path)), &cli_error));
+  const char *folder = cli_keep_memory(clt_path_folder(path));
+  const char *kernel = cli_keep_memory(clt_path_join(folder, "kernel.cl"));
+  return access(kernel, F_OK) == 0 && clt_starts_with(stem_of(folder), stem_of(path));
 }
 
 /* Ignores a problem file that 'clatune capture' did not write. */
 static void add_file(collection *c, const char *path) {
-  char *text;
+  char *text, why[2048] = "";
   clt_problem *problem;
   json_error_t fault;
   clt_error error = {0};
@@ -207,16 +199,16 @@ static void add_file(collection *c, const char *path) {
   if (json) cli_keep_json(json);
   c->capture = json_object_get(json, "Capture");
   if (is_problem && json == NULL)
-    leave_out(c, path, cli_keep_memory(clt_format("%s:%d: %s", path, fault.line, fault.text)));
+    snprintf(why, sizeof why, "%s:%d: %s", path, fault.line, fault.text);
   else if (is_captured && !json_is_object(c->capture))
-    leave_out(c, path, cli_keep_memory(clt_format("%s: \"Capture\" is missing", path)));
-  if (!json_is_object(c->capture)) return;
-  if (clt_problem_new(&problem, path, &error)) {
-    char said[1100];
-    clt_error_format(said, sizeof said, &error);
-    leave_out(c, path, said);
-    return;
+    snprintf(why, sizeof why, "%s: \"Capture\" is missing", path);
+  else if (json_is_object(c->capture) && clt_problem_new(&problem, path, &error))
+    clt_error_format(why, sizeof why, &error);
+  if (why[0]) {
+    cli_message(CLI_FOUND, "warning: left out %s; capture it again", why);
+    cli_check(clt_words_add(&c->damaged, strdup(stem_of(path)), &cli_error));
   }
+  if (why[0] || !json_is_object(c->capture)) return;
   cli_keep(problem, free_problem);
   c->path = cli_keep_memory(strdup(path));
   c->n_here = 0;
@@ -398,10 +390,9 @@ static void print_report(const collection *c, report *told) {
   report_passed *all[REPORT_PASSED];
   const size_t n_passed = passed_of(all, told);
   if (atomic_load(&told->processes) == 0)
-    fputs(
-        "clatune: warning: the application did not load the layer: it does not use OpenCL, or not with ocl-icd's "
-        "loader\n",
-        stderr);
+    cli_message(CLI_FOUND,
+                "warning: the application did not load the layer: it does not use OpenCL, or not with "
+                "ocl-icd's loader");
   for (size_t i = 0; i < c->n; i++)
     if (atomic_load(&told->applied[i].launches) || told->applied[i].message[0])
       print_applied(&c->all[i], &told->applied[i]);

@@ -92,7 +92,8 @@ static int poison_outputs(const captured *c, json_t *problem, const char *path, 
 /* --- values --- */
 
 /* The results with the next smaller and the next larger value of a parameter. */
-static trial_result try_neighbours(const captured *c, const json_t *problem, const char *path, const json_t *parameter) {
+static trial_result try_neighbours(const captured *c, const json_t *problem, const char *path,
+                                   const json_t *parameter) {
   const json_int_t own = json_integer_value(json_object_get(parameter, "Default"));
   json_int_t neighbours[2] = {own, own};
   trial_result out = UNCLEAR;
