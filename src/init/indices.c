@@ -261,9 +261,10 @@ static bool count_groups(char out[300], clt_draft *d, const char *index) {
   const char *at = clt_starts_with(index, call) || !clt_is_name(index) ? index : find_definition(d, index);
   if (at == NULL || !clt_starts_with(at = clt_skip_blanks(at), call)) return false;
   const int k = at[strlen(call)] - '0';
-  if (k < 0 || k >= d->n_dimensions || at[strlen(call) + 1] != ')' || !d->global[k] || !d->local[k]) return false;
+  if (k < 0 || k >= d->n_dimensions || at[strlen(call) + 1] != ')') return false;
   if (!strchr(";,", *clt_skip_blanks(at + strlen(call) + 2))) return false;
   d->has_group_results = true;
+  if (!d->global[k] || !d->local[k]) return false;
   return clt_snprintf(out, 300, "(%s + min(%s) - 1) // min(%s)", d->global[k], d->local[k], d->local[k]) < 300;
 }
 

@@ -161,7 +161,7 @@ kernel void sum(global const float *in, global float *out, int n) {
         self.assertEqual(names, ["BLOCK_SIZE", "BLOCKS"])
         self.assertEqual(problem["KernelSpecification"]["LocalSize"], {"X": "BLOCK_SIZE"})
         self.assertEqual([c["Expression"] for c in problem["ConfigurationSpace"]["Conditions"]], ["size_n % BLOCK_SIZE == 0"])
-        self.assertEqual([a.get("Size", "")[:6] for a in problem["KernelSpecification"]["Arguments"]], ["size_n", "TODO n", ""])
+        self.assertEqual([a.get("Size", "")[:6] for a in problem["KernelSpecification"]["Arguments"]], ["size_n", "(size_", ""])
         self.write("two.cl", """#ifndef block_size_x
 #define block_size_x 16
 #endif
@@ -526,6 +526,9 @@ kernel void sums(global const float *x, global float *sums, global float *last, 
         sizes = {a["Name"]: a.get("Size") for a in problem["KernelSpecification"]["Arguments"]}
         self.assertEqual((sizes["sums"], sizes["last"]), ("(size_n + min(WG) - 1) // min(WG)",) * 2)
         self.assertRegex(problem["Reference"], "^TODO .*Verify.*each work-group writes a result of its own")
+        self.write("read.cl", "kernel void k(global const int *first, global int *x) { x[get_global_id(0)] = first[get_group_id(0)]; }\n")
+        self.init("read.cl")
+        self.assertNotIn("work-group writes", self.problem("read.json")["Reference"])
         # All fit: each configuration runs, but the first one's results are those of its own groups.
         del problem["Reference"]
         self.write("sums.json", json.dumps(problem))
