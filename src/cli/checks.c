@@ -84,7 +84,9 @@ void cli_draw_checks(const char *title, const json_t *checks, int width) {
   }
   puts(elsewhere ? ", in a fresh process" : "");
   if (by_default && json_object_size(passed))
-    printf("%-*sthe default configuration, whose result counts as correct on other inputs\n", width, "judge");
+    printf(
+        "%-*sthe default configuration, or else the first valid one, whose result counts as correct on other inputs\n",
+        width, "judge");
   print_remarks("with less", checks, true, width);
   print_remarks("not checked", checks, false, width);
   json_decref(passed);

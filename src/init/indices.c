@@ -255,14 +255,28 @@ static bool copy_expression(char out[128], const char *begin) {
   return true;
 }
 
+/* The number of work-groups with the smallest work-group, if an index is the group's number along a dimension. */
+static bool count_groups(char out[300], clt_draft *d, const char *index) {
+  static const char call[] = "get_group_id(";
+  const char *at = clt_starts_with(index, call) || !clt_is_name(index) ? index : find_definition(d, index);
+  if (at == NULL || !clt_starts_with(at = clt_skip_blanks(at), call)) return false;
+  const int k = at[strlen(call)] - '0';
+  if (k < 0 || k >= d->n_dimensions || at[strlen(call) + 1] != ')') return false;
+  if (!strchr(";,", *clt_skip_blanks(at + strlen(call) + 2))) return false;
+  d->has_group_results = true;
+  if (!d->global[k] || !d->local[k]) return false;
+  return clt_snprintf(out, 300, "(%s + min(%s) - 1) // min(%s)", d->global[k], d->local[k], d->local[k]) < 300;
+}
+
 /* The groups of the index that begins at a place; 0: unknown. A remainder is one group, and so is an index that the
  * kernel compares as a whole. */
-static int read_index(group groups[MOST_TERMS], const clt_draft *d, const char *begin) {
+static int read_index(group groups[MOST_TERMS], clt_draft *d, const char *begin) {
   char whole[128], limit[64];
   sum index;
   begin = clt_skip_blanks(begin);
   if (!copy_expression(whole, begin)) return 0;
   groups[0] = (group){0};
+  if (count_groups(groups[0].limit, d, whole)) return 1;
   if (read_remainder(limit, d, whole) || clt_draft_limit(limit, d, whole, begin)) {
     memcpy(groups[0].limit, limit, sizeof limit);
     return 1;
@@ -295,6 +309,33 @@ static bool is_inside_index(const char **variable, size_t *length, const char **
   return false;
 }
 
+/* Whether a place is an offset without being in the brackets of an index: *(x + columns[k]), atomic_inc(x + k),
+ * vload4(k, x), or in a call that gets an array, too: element(x, columns[k]). */
+static bool is_offset(const clt_draft *d, const char *at) {
+  const char *open = at, *text = d->body;
+  int depth = 0;
+  bool is_first = true;
+  while (open > text && depth >= 0 && !strchr(";{}", open[-1])) {
+    open--;
+    depth += (*open == ')' || *open == ']') - (*open == '(' || *open == '[');
+    is_first &= *open != ',' || depth != 0;
+  }
+  if (depth >= 0 || *open != '(' || clt_follows(text, at, "&")) return false;
+  const char *end = clt_before_blanks(text, open), *call = end;
+  if (end > text && end[-1] == '*') {
+    const char *before = clt_before_blanks(text, end - 1);
+    return before > text && strchr("=(,+-;{}&|<>!?:", before[-1]);
+  }
+  while (call > text && clt_in_word(call[-1])) call--;
+  if (clt_starts_with(call, "atom") || clt_starts_with(call, "vload")) return is_first;
+  const size_t n = strcspn(open, ";{}");
+  for (const clt_kernel_argument *a = d->kernel->arguments; a < d->kernel->arguments + d->kernel->n_arguments; a++) {
+    const char *array = strchr(a->type, '*') ? clt_next_word(text, open, a->name) : NULL;
+    if (array && array < open + n && strchr(",)+", *clt_skip_blanks(array + strlen(a->name)))) return call < end;
+  }
+  return false;
+}
+
 /* Whether an index uses a name, directly or through a variable: x[columns[k]], c = columns[k]; x[c]. A remainder does
  * not count if it cannot be negative. */
 static bool is_in_index(const clt_draft *d, const char *name, bool is_unsigned, int depth) {
@@ -304,7 +345,8 @@ static bool is_in_index(const clt_draft *d, const char *name, bool is_unsigned, 
     size_t n = 0;
     const bool is_index = is_inside_index(&variable, &n, &expression, d->body, at);
     if (is_unsigned && copy_expression(whole, expression) && read_remainder(limit, d, whole)) continue;
-    if (is_index) return true;
+    const bool is_element = depth > 0 || *clt_skip_blanks(at + strlen(name)) == '[';
+    if (is_index || (is_element && is_offset(d, at))) return true;
     if (variable == NULL || n >= sizeof own || depth > MOST_DEPTH) continue;
     memcpy(own, variable, n);
     own[n] = '\0';

@@ -53,6 +53,7 @@ typedef struct clt_draft {
   char sizes[CLT_MAX_KERNEL_ARGUMENTS + CLT_DRAFT_MACROS][160]; /* the problem parameters */
   size_t n_sizes;
   char strides[CLT_MAX_KERNEL_ARGUMENTS][300]; /* the expression for an argument that indices are multiplied with */
+  bool has_group_results;                      /* each work-group writes an element of its own */
   const char *global[3];  /* the size that is the number of work-items along a dimension; NULL: not known */
   bool own_local_size;    /* whether parameters determine the work-group's size */
   const char *local[3];   /* the parameter that is its size along a dimension; */

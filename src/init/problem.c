@@ -134,9 +134,11 @@ static void print_element(char out[200], const clt_kernel_argument *a, bool vari
 
 static json_t *vector_json(clt_draft *d, const clt_kernel_argument *a, const char *element, bool varies) {
   const bool real = clt_starts_with(element, "TODO") || clt_starts_with(element, "float") ||
-                    clt_starts_with(element, "double") || clt_starts_with(element, "half");
+                    clt_starts_with(element, "double") || clt_starts_with(element, "half"),
+             had_group_results = d->has_group_results;
   json_t *size = varies ? json_sprintf("TODO number of elements of %s, for all configurations", element)
                         : clt_draft_extent(d, a->name);
+  if (a->is_const) d->has_group_results = had_group_results;
   const char *width = clt_draft_size_along(d, 0), *height = clt_draft_size_along(d, 1);
   if (size == NULL && d->n_dimensions == 2 && width && height)
     size = json_sprintf("TODO number of elements, such as [%s, %s]", width, height);
@@ -253,8 +255,13 @@ json_t *clt_draft_reference(const clt_draft *d, const char *kernel_file, const j
                      "Arguments", json_equal(names, own) ? NULL : names);
   else
     json = json_string(
-        "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple, correct kernel; "
-        "without this key the default configuration's result is taken as correct");
+        d->has_group_results
+            ? "TODO {\"Module\": ..., \"Function\": ..., \"Verify\": {\"Function\": ...}}: each work-group writes a "
+              "result of "
+              "its own, so correct results differ between configurations and a function must judge them, as in "
+              "examples/reduction/partial.json"
+            : "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple, correct kernel; "
+              "without this key the default configuration's result is taken as correct");
   json_decref(size);
   json_decref(own);
   json_decref(names);
@@ -313,6 +320,7 @@ json_t *clt_draft_problem(clt_draft *d, const char *kernel_file) {
   json_decref(sizes);
   sizes = sizes_json(d);
   memset(d->global, 0, sizeof d->global);
+  d->has_group_results = false;
   clt_draft_find_global(d);
   d->own_local_size = d->kernel->local_size[0] == 0;
   for (int k = 0; k < d->n_dimensions; k++) {

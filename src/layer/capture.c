@@ -10,7 +10,7 @@
 #include "layer/waits.h"
 #include "measurement/statistics.h"
 
-#define MOST_UNCHANGED 8             /* launches that change nothing, until capturing this kernel is given up */
+#define MOST_UNCHANGED 8             /* launches that change nothing, until the first of them is good enough */
 #define MOST_TIMES ((size_t)1 << 16) /* kept per size, for the median */
 
 /* Launches of a kernel with the same sizes. */
@@ -30,7 +30,7 @@ typedef struct kernel_entry {
   char name[256], hash[33], source[64]; /* source: a file; "": none */
   char *options;
   track_origin origin;
-  size_t launches, unchanged; /* unchanged: tried to capture, but they left all memory unchanged */
+  size_t launches, unchanged; /* unchanged: captured ones that left all memory as it was */
   json_t *capture;            /* NULL: none yet */
   char why[256];              /* why the last attempt failed; "": none failed */
   size_entry *sizes;
@@ -221,7 +221,8 @@ static bool wants(const kernel_entry *k) {
   bool named = only == NULL;
   for (size_t i = 0; i < json_array_size(only); i++)
     named |= strcmp(k->name, json_string_value(json_array_get(only, i))) == 0;
-  return wanted > 0 && k->capture == NULL && k->launches >= wanted && named && k->unchanged < MOST_UNCHANGED;
+  const bool is_done = k->capture && !json_is_true(json_object_get(k->capture, "unchanged"));
+  return wanted > 0 && !is_done && k->launches >= wanted && named && k->unchanged < MOST_UNCHANGED;
 }
 
 static void note_capture(kernel_entry *k, const capture_launch *launch, capture_data *data) {
@@ -230,16 +231,19 @@ static void note_capture(kernel_entry *k, const capture_launch *launch, capture_
   cl_device_id device = NULL;
   if (data->arguments == NULL) {
     snprintf(k->why, sizeof k->why, "%s", data->why);
-    k->unchanged += data->unchanged;
     return;
   }
+  k->unchanged += data->unchanged;
+  if (data->unchanged && k->capture) return; /* the first one serves as well */
+  json_decref(k->capture);
   layer_next.clGetCommandQueueInfo(launch->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
   layer_next.clGetKernelWorkGroupInfo(launch->kernel->record.key, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
                                       NULL);
-  k->capture = json_pack(
-      "{s:I, s:I, s:o, s:o, s:s, s:o, s:O}", "launch", (json_int_t)k->launches, "most", (json_int_t)most, "global",
-      list_json(launch->global, launch->n_dimensions), "local", list_json(launch->local, launch->n_dimensions),
-      "folder", getcwd(here, sizeof here) ? here : ".", "device", device_json(device), "arguments", data->arguments);
+  k->capture =
+      json_pack("{s:I, s:I, s:b, s:o, s:o, s:s, s:o, s:O}", "launch", (json_int_t)k->launches, "most", (json_int_t)most,
+                "unchanged", data->unchanged, "global", list_json(launch->global, launch->n_dimensions), "local",
+                list_json(launch->local, launch->n_dimensions), "folder", getcwd(here, sizeof here) ? here : ".",
+                "device", device_json(device), "arguments", data->arguments);
   if (k->capture == NULL)
     snprintf(k->why, sizeof k->why, "its argument names, as reported by the driver, are not UTF-8");
 }

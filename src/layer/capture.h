@@ -8,8 +8,9 @@
  * (null: the driver's choice), "offset" (null: none), "launches", "first", "total_s", "median_s", "varying" (the
  * numbers of the arguments that differ between them)}]}]} CAPTURE: {"launch", "global", "local", "folder" (the
  * process's), "device": {"name", "platform", "driver"}, "most" (work-items of a group, as the driver states it for the
- * kernel; 0: it does not), "arguments": [{"name", "type", "const", "kind", ...}]} where "source" and the "before" and
- * "after" of an argument are names of files in the folder. */
+ * kernel; 0: it does not), "unchanged" (it left all memory as it was), "arguments": [{"name", "type", "const", "kind",
+ * ...}]} where "source" and the "before" and "after" of an argument are names of files in the folder, and "changed" is
+ * the share of its words that are not the same in both. */
 #ifndef CLT_LAYER_CAPTURE_H
 #define CLT_LAYER_CAPTURE_H
 
@@ -26,7 +27,7 @@ typedef struct capture_launch {
 typedef struct capture_data {
   json_t *arguments; /* as in the manifest, owned; NULL: nothing is captured */
   char why[256];     /* then: the reason, for a message */
-  bool unchanged;    /* the reason is that it leaves all memory unchanged */
+  bool unchanged;    /* the launch leaves all memory as it was */
   struct capture_memory *memories;
   size_t n_memories;
 } capture_data;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "opencl/internal.h"
 
+#define MANGLED "_cl_" /* PoCL's, before names that built-in functions have, too, such as length */
 #define SAID_BYTES 800 /* of the compiler's log: an error message cannot hold more */
 
 bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint i) {
@@ -17,6 +18,8 @@ bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint i) {
   if (clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_NAME, sizeof out->name, out->name, NULL) != CL_SUCCESS ||
       clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof out->type, out->type, NULL) != CL_SUCCESS)
     return false;
+  const size_t n_mangled = strlen(MANGLED);
+  if (clt_starts_with(out->name, MANGLED)) memmove(out->name, out->name + n_mangled, strlen(out->name + n_mangled) + 1);
   const size_t n_unsigned = strlen("unsigned ");
   if (clt_starts_with(out->type, "unsigned ")) /* OpenCL's name: uint */
     memmove(out->type + 1, out->type + n_unsigned, strlen(out->type + n_unsigned) + 1);

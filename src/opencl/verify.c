@@ -160,19 +160,18 @@ static int compare_output(const clt_binding *binding, unsigned turn, clt_executo
   } else if (!clt_array_matches(&compared, binding->array, result)) {
     const clt_array *array = binding->array;
     clt_text text = {0};
+    const size_t n_untouched = clt_binding_untouched(binding, turn, binding->view.bytes);
+    const bool untouched = n_untouched == arg->bytes / arg->element.bytes;
+    if (n_untouched > 0 && !untouched)
+      clt_text_printf(&text,
+                      "argument '%s': elements that were never written: %zu; write them, or give the argument a "
+                      "\"FillType\" for what they contain before the run\n",
+                      arg->name, n_untouched);
     clt_text_printf(&text, "argument '%s', ", arg->name);
     describe_wrong(&text, &compared.first, binding, result);
-    clt_text_printf(&text, "; %zu of %zu elements %s incorrect", compared.n_wrong, array->bytes / array->element.bytes,
-                    compared.n_wrong == 1 ? "is" : "are");
-    const size_t n_untouched = clt_binding_untouched(binding, turn, binding->view.bytes);
-    if (n_untouched == arg->bytes / arg->element.bytes)
-      clt_text_add(&text, ": nothing was written");
-    else if (n_untouched > 0)
-      clt_text_printf(&text,
-                      "\nelements that were never written: %zu; write them, or give the argument a "
-                      "\"FillType\" for what they contain before the run",
-                      n_untouched);
-    clt_text_add(&text, "\n");
+    clt_text_printf(&text, "; %zu of %zu elements %s incorrect%s\n", compared.n_wrong,
+                    array->bytes / array->element.bytes, compared.n_wrong == 1 ? "is" : "are",
+                    untouched ? ": nothing was written" : "");
     if (compared.worst.index != compared.first.index) {
       clt_text_add(&text, "largest difference: ");
       describe_wrong(&text, &compared.worst, binding, result);

@@ -386,10 +386,11 @@ void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user) {
   n_not_zero -= n_nan;
   if (array->element.components == 3) n -= n / 4;
   if (n_nan > 0) {
-    clt_log(log, log_user, CLT_LOG_WARNING,
-            "the reference of argument '%.100s' is NaN in %zu of %zu numbers; only NaN counts as correct there; if the "
-            "reference kernel does not write them, give the argument a \"FillType\"",
-            array->name, n_nan, n);
+    clt_log(
+        log, log_user, CLT_LOG_WARNING,
+        "%zu of %zu numbers of argument '%.100s' are never written by the reference, or are NaN; if they stay as they "
+        "are before the run, give the argument a \"FillType\" for that",
+        n_nan, n, array->name);
   }
   if (n_not_zero == 0 && n_nan < n) {
     clt_log(log, log_user, CLT_LOG_WARNING,

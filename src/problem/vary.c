@@ -257,9 +257,18 @@ static void nudge(const numbers *x, const nature *is, bool drawn, clt_rng *rng) 
   }
 }
 
+/* The middle along each dimension. Of rows in one dimension, the middle is where a row begins, which stencils leave
+ * out: so further on. */
+static size_t middle_of(const numbers *x) {
+  const size_t *e = x->array->extent, n = x->n / x->n_stored,
+               middle = e[1] * e[2] > 1 ? e[0] / 2 + e[0] * (e[1] / 2 + e[1] * (e[2] / 2))
+                                        : n / 2 + (size_t)(0.29 * sqrt((double)n));
+  return middle < n ? middle * x->n_stored : 0;
+}
+
 /* Sets one element to 0, the last or one in the middle that is not 0 already. */
 static void omit(const numbers *x, unsigned variant) {
-  size_t i = variant ? x->n / 2 : x->n - 1;
+  size_t i = variant ? middle_of(x) : x->n - 1;
   while (i > 0 && get(x, i) == 0) i--;
   set(x, i, 0);
 }

@@ -161,7 +161,7 @@ kernel void sum(global const float *in, global float *out, int n) {
         self.assertEqual(names, ["BLOCK_SIZE", "BLOCKS"])
         self.assertEqual(problem["KernelSpecification"]["LocalSize"], {"X": "BLOCK_SIZE"})
         self.assertEqual([c["Expression"] for c in problem["ConfigurationSpace"]["Conditions"]], ["size_n % BLOCK_SIZE == 0"])
-        self.assertEqual([a.get("Size", "")[:6] for a in problem["KernelSpecification"]["Arguments"]], ["size_n", "TODO n", ""])
+        self.assertEqual([a.get("Size", "")[:6] for a in problem["KernelSpecification"]["Arguments"]], ["size_n", "(size_", ""])
         self.write("two.cl", """#ifndef block_size_x
 #define block_size_x 16
 #endif
@@ -482,6 +482,58 @@ kernel void f(global const uchar *data, const int n, global int *hist, global in
         asked = [n for n, a in arguments.items() if str(a["FillValue"]).startswith("TODO the largest element")]
         self.assertEqual(asked, ["start", "column"])
         self.assertEqual([n for n, a in arguments.items() if a.get("HostileData") is False], asked)
+
+    def test_an_argument_may_be_called_like_a_builtin_function(self):
+        self.write("k.cl", "kernel void k(global float *x, const int length) { if (get_global_id(0) < length) x[get_global_id(0)] = 1; }\n")
+        self.init("k.cl")
+        problem = self.problem("k.json")
+        self.assertEqual([p["Name"] for p in problem["ProblemParameters"]], ["size_length"])
+        self.assertEqual(problem["KernelSpecification"]["Arguments"][1]["Name"], "length")
+
+    def test_an_offset_is_an_index(self):
+        self.write("k.cl", """float at(global const float *x, int i) { return x[i]; }
+kernel void k(global const int *passed, global const int *added, global const uchar *label, global const int *weight,
+              global const int *product, global const float *x, global int *hist, global float *y, const int n) {
+  const int i = get_global_id(0);
+  if (i >= n) return;
+  y[i] = at(x, passed[i]) + *(x + added[i]) + 2 * (product[i] + 1);
+  atomic_add(hist + label[i], weight[i]);
+}
+""")
+        self.init("k.cl")
+        arguments = self.problem("k.json")["KernelSpecification"]["Arguments"]
+        asked = [a["Name"] for a in arguments if str(a["FillValue"]).startswith("TODO the largest element")]
+        self.assertEqual(asked, ["passed", "added", "label"])
+
+    def test_an_element_of_each_group(self):
+        self.write("sums.cl", """#ifndef WG
+#define WG 64
+#endif
+kernel void sums(global const float *x, global float *sums, global float *last, const int n) {
+  local float part[WG];
+  const int i = get_global_id(0), group = get_group_id(0);
+  part[get_local_id(0)] = i < n ? x[i] : 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) == 0) {
+    for (int k = 1; k < WG; k++) part[0] += part[k];
+    sums[get_group_id(0)] = part[0];
+    last[group] = part[WG - 1];
+  }
+}
+""")
+        self.init("sums.cl")
+        problem = self.problem("sums.json")
+        sizes = {a["Name"]: a.get("Size") for a in problem["KernelSpecification"]["Arguments"]}
+        self.assertEqual((sizes["sums"], sizes["last"]), ("(size_n + min(WG) - 1) // min(WG)",) * 2)
+        self.assertRegex(problem["Reference"], "^TODO .*Verify.*each work-group writes a result of its own")
+        self.write("read.cl", "kernel void k(global const int *first, global int *x) { x[get_global_id(0)] = first[get_group_id(0)]; }\n")
+        self.init("read.cl")
+        self.assertNotIn("work-group writes", self.problem("read.json")["Reference"])
+        # All fit: each configuration runs, but the first one's results are those of its own groups.
+        del problem["Reference"]
+        self.write("sums.json", json.dumps(problem))
+        reasons = {c["reason"] for c in self.clatune_json("verify", "sums.json", "--sample", "7", "--device", "pocl", expect=5)["configurations"]}
+        self.assertEqual(reasons, {"none", "wrong-output"})
 
     def test_remainders_of_unsigned_elements_are_within_their_bound(self):
         self.write("bins.cl", """#define BINS 256

@@ -81,6 +81,20 @@ class Messages(CliTest):
         self.assertRegex(said, "'x': the comparison notices any change of one element\n")  # of the middle element: the kernel does not read the last one
         self.assertRegex(said, "'y': the comparison notices any change of one element\n")  # the last one is kept, the middle one is overwritten
 
+    def test_the_middle_of_rows_is_no_edge(self):
+        (self.folder / "k.cl").write_text("kernel void k(global const float *x, global float *y) {\n  const int c = get_global_id(0), i = c + 32 * get_global_id(1);\n"
+                                          "  if (c > 0 && c < 31 && i >= 32 && i < 992) y[i] = x[i] + WG - WG;\n}\n")
+        kernel = {"KernelFile": "k.cl", "KernelName": "k", "GlobalSize": [32, 32]}
+        for size in (1024, [32, 32]):
+            arguments = [{"Name": name, "AccessType": access, "FillType": "Random", "Type": "float", "MemoryType": "Vector", "Size": size}
+                         for name, access in (("x", "ReadOnly"), ("y", "ReadWrite"))]
+            (self.folder / "k.json").write_text(json.dumps({
+                "ConfigurationSpace": {"TuningParameters": [{"Name": "WG", "Values": [8, 16]}]},
+                "KernelSpecification": {**kernel, "LocalSize": ["WG", 4], "Arguments": arguments}, "Reference": kernel}))
+            said = self.clatune("verify", "k.json", *POCL)
+            self.assertRegex(said.stdout, "'x': the comparison notices a change")
+            self.assertRegex(said.stderr, "clatune: checking the problem's sizes: inputs: 1")  # not silent in a pipe
+
     def test_init_gives_a_size_a_name_that_is_free(self):
         (self.folder / "k.cl").write_text("kernel void k(global float *x, const int n) { int size_n = n; if (get_global_id(0) < size_n) x[0] = 1; }\n")
         self.clatune("init", "k.cl", *POCL, "-o", "k.json")

@@ -33,6 +33,13 @@ static const char text[] =
     "  data[I] += tile[get_local_id(0) ^ 1];\n"
     "}\n"
     "kernel void still(global float *out, float by) { out[I] += by; }\n"
+    "kernel void ready(global const float *in, global float *out) { out[I] = in[I] * 0; }\n"
+    "kernel void idle(global const float *in, global float *out) { if (in[I] < 0) out[I] = in[I]; }\n"
+    "kernel void partial(global const float *in, global float *sums) {\n"
+    "  float sum = 0;\n"
+    "  for (int i = 0; get_local_id(0) == 0 && i < get_local_size(0); i++) sum += in[I + i];\n"
+    "  if (get_local_id(0) == 0) sums[get_group_id(0)] = sum;\n"
+    "}\n"
     "kernel void called(global float *out) { out[I] += 1; }\n"
     "kernel void meanwhile(global float *out) { out[I] += 1; }\n"
     "kernel void blocked(global float *data) {\n"
@@ -321,6 +328,16 @@ int main(int argc, char **argv) {
     launch(still, NULL, queue);
   }
   print_sum("still", out);
+
+  /* The first kernel's result is there already, the second writes nothing, the third a sum per group. */
+  static float zeros[N];
+  cl_mem before = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof zeros, zeros, &status);
+  CHECK(status);
+  launch_pair(one, "ready", in, before);
+  launch_pair(one, "idle", in, before);
+  cl_mem sums = clCreateBuffer(context, CL_MEM_READ_WRITE, N / GROUP * sizeof(float), NULL, &status);
+  CHECK(status);
+  launch_pair(one, "partial", in, sums);
 
   cl_kernel fixed = make_kernel(one, "required");
   SET(fixed, 0, out);

@@ -74,6 +74,7 @@ class Apply(unittest.TestCase):
                              (tuned["interval_low"], tuned["interval_high"]))
         self.check_write()
         self.check_wrong_kernel(problem)
+        self.check_damaged(problem)
 
     def test_others(self):
         for name in ("reduction", "image_filter", "gemm"):
@@ -112,6 +113,18 @@ class Apply(unittest.TestCase):
             else:  # it is the tuned kernel that ran
                 self.assertGreater(far, 1e-3)
                 self.assertEqual((row["check"], row["launches"]), ("not checked", CASES["stencil"][2]))
+
+    def check_damaged(self, problem):
+        other = self.folder.path / "captured-stencil/cool_rim/cool_rim.json"
+        whole = problem.read_text()
+        for text, why in ((whole[:90], r"heat_step\.json:\d: "), ("", r"heat_step\.json:1: "), ("{}", r'heat_step\.json: "Capture" is missing'),
+                          (whole.replace('"KernelName"', '"KernelNam"'), r"heat_step\.json:\d+: .*KernelNam")):
+            problem.write_text(text)
+            report, _, said = self.applied("stencil")
+            self.assertRegex(said, "warning: left out .*" + why + ".*; capture it again")
+            self.assertEqual({row["kernel"]: row["reason"] for row in report["passed"]}["heat_step"], "its problem file is damaged, see above")
+        self.assertTrue(other.exists())
+        problem.write_text(whole)
 
     def check_write(self):
         run = self.clatune("apply", "--write", "layer.json", "captured-stencil")

@@ -167,7 +167,7 @@ class Ways(Capture):
         included = grouped["Capture"]["Included"]
         self.assertEqual(included, {f"include0/{name}": f"{self.headers}/{name}" for name in ("factor.h", "more/number.h")})
         blocked = self.verify(by_name["blocked"][0]["problem"])
-        self.assertEqual(blocked["ConfigurationSpace"]["TuningParameters"][-1]["Values"], [1, 2, 4, 8, 16, 32, 64])
+        self.assertEqual(blocked["ConfigurationSpace"]["TuningParameters"][-1]["Values"], [64])  # its tile has 64 elements
         self.assertIn("-DROOM=4u", blocked["KernelSpecification"]["CompilerOptions"])
         self.assertEqual(self.verify(by_name["still"][0]["problem"])["Capture"]["Launch"], 2)
         required = self.verify(by_name["required"][0]["problem"])
@@ -181,6 +181,23 @@ class Ways(Capture):
         self.assertEqual((linked["Capture"]["Options"], linked["ConfigurationSpace"]["TuningParameters"][0]["Name"]), ("-DADD=1", "ADD"))
         numbered = self.verify(by_name["numbered"][0]["problem"])
         self.assertEqual(numbered["Capture"]["Varying"], ["number"])
+
+    def test_a_result_that_was_there_before_is_poisoned(self):
+        by_name = {k["name"]: k for k in self.captured("-o", "c", "--kernel", "ready", "--kernel", "idle")}
+        self.assertRegex(by_name["idle"]["why"], r"launch 1 \(of 1\) leaves all memory as it was: .*clear its output before the launch$")
+        json_ = self.verify(by_name["ready"]["problem"])
+        out = json_["KernelSpecification"]["Arguments"][1]
+        self.assertEqual((out["AccessType"], out.get("FillType")), ("WriteOnly", None))
+        source = self.folder.path / by_name["ready"]["problem"]
+        source.with_name("kernel.cl").write_text(source.with_name("kernel.cl").read_text().replace("out[I] = in[I] * 0", ""))
+        self.assertIn("nothing was written", self.folder.run(CLATUNE, "verify", by_name["ready"]["problem"], expect=5).stdout)
+
+    def test_a_result_of_each_group_keeps_the_group(self):
+        run = self.folder.run(CLATUNE, "capture", "-o", "c", "--kernel", "partial", "--", ODD, self.headers)
+        self.assertIn("kernel 'partial': other values of local_x give other results, so it stays 64", run.stderr)
+        self.assertRegex(run.stdout, "tuning parameters: none\n")
+        space = self.verify("c/partial/partial.json")["ConfigurationSpace"]["TuningParameters"]
+        self.assertEqual([p["Values"] for p in space if p["Name"] == "local_x"], [[64]])
 
     def test_an_application_with_a_cache_compiles_its_source(self):
         kernels = self.captured("--list", "--no-binaries")

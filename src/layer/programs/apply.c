@@ -37,6 +37,7 @@ typedef struct collection {
   applied *all;
   size_t n, capacity;
   clt_words untuned;         /* captured kernels without a tuned configuration */
+  clt_words damaged;         /* kernels whose problem files cannot be used */
   size_t n_problems, n_here; /* captured problems; entries of the current one */
   const char *path;          /* of the current problem */
   const json_t *capture;     /* its "Capture" */
@@ -169,9 +170,22 @@ static int add_entry(void *user, const clt_instance *instance, const clt_lookup_
 
 static void free_problem(void *problem) { clt_problem_free(problem); }
 
+/* The file's name without folder and ending; kept until the command ends. */
+static const char *stem_of(const char *path) {
+  const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  return cli_keep_memory(strndup(name, strcspn(name, ".")));
+}
+
+/* Whether a file is called like its folder and has a kernel next to it, as 'clatune capture' writes them. */
+static bool is_like_captured(const char *path) {
+  const char *folder = cli_keep_memory(clt_path_folder(path));
+  const char *kernel = cli_keep_memory(clt_path_join(folder, "kernel.cl"));
+  return access(kernel, F_OK) == 0 && clt_starts_with(stem_of(folder), stem_of(path));
+}
+
 /* Ignores a problem file that 'clatune capture' did not write. */
 static void add_file(collection *c, const char *path) {
-  char *text;
+  char *text, why[2048] = "";
   clt_problem *problem;
   json_error_t fault;
   clt_error error = {0};
@@ -179,22 +193,26 @@ static void add_file(collection *c, const char *path) {
     cli_message(CLI_FOUND, "warning: left out: %s", error.message);
     return;
   }
-  const bool is_problem = *text == '\0' || strstr(text, "\"ConfigurationSpace\"");
+  const bool is_captured = is_like_captured(path), is_problem = is_captured || strstr(text, "\"ConfigurationSpace\"");
   json_t *json = is_problem ? json_loads(text, 0, &fault) : NULL;
   free(text);
-  if (is_problem && json == NULL)
-    cli_message(CLI_FOUND, "warning: left out %s:%d: %s; capture it again", path, fault.line, fault.text);
+  if (json) cli_keep_json(json);
   c->capture = json_object_get(json, "Capture");
-  if (!json_is_object(c->capture)) {
-    json_decref(json);
-    return;
+  if (is_problem && json == NULL)
+    snprintf(why, sizeof why, "%s:%d: %s", path, fault.line, fault.text);
+  else if (is_captured && !json_is_object(c->capture))
+    snprintf(why, sizeof why, "%s: \"Capture\" is missing", path);
+  else if (json_is_object(c->capture) && clt_problem_new(&problem, path, &error))
+    clt_error_format(why, sizeof why, &error);
+  if (why[0]) {
+    cli_message(CLI_FOUND, "warning: left out %s; capture it again", why);
+    cli_check(clt_words_add(&c->damaged, strdup(stem_of(path)), &cli_error));
   }
-  cli_keep_json(json);
+  if (why[0] || !json_is_object(c->capture)) return;
+  cli_keep(problem, free_problem);
   c->path = cli_keep_memory(strdup(path));
   c->n_here = 0;
   c->n_problems++;
-  cli_check(clt_problem_new(&problem, path, &cli_error));
-  cli_keep(problem, free_problem);
   cli_check(clt_catalog_each(c->catalog, problem, false, add_entry, c, &cli_error));
   if (c->n_here == 0) cli_check(clt_words_add(&c->untuned, strdup(problem->kernel_name), &cli_error));
   if (c->n_here > 0 || cli_given(c->arguments, "quiet")) return;
@@ -265,6 +283,8 @@ static const char *const checks[] = {"not checked", "right", "wrong"};
 static const char *reason_text(const collection *c, const report_passed *p) {
   for (size_t i = 0; p->reason == REPORT_NO_KERNEL && i < c->untuned.n; i++)
     if (strcmp(c->untuned.all[i], p->kernel) == 0) return "captured, but not tuned yet";
+  for (size_t i = 0; p->reason == REPORT_NO_KERNEL && i < c->damaged.n; i++)
+    if (strcmp(c->damaged.all[i], p->kernel) == 0) return "its problem file is damaged, see above";
   return reasons[p->reason];
 }
 
@@ -370,10 +390,9 @@ static void print_report(const collection *c, report *told) {
   report_passed *all[REPORT_PASSED];
   const size_t n_passed = passed_of(all, told);
   if (atomic_load(&told->processes) == 0)
-    fputs(
-        "clatune: warning: the application did not load the layer: it does not use OpenCL, or not with ocl-icd's "
-        "loader\n",
-        stderr);
+    cli_message(CLI_FOUND,
+                "warning: the application did not load the layer: it does not use OpenCL, or not with "
+                "ocl-icd's loader");
   for (size_t i = 0; i < c->n; i++)
     if (atomic_load(&told->applied[i].launches) || told->applied[i].message[0])
       print_applied(&c->all[i], &told->applied[i]);

@@ -60,8 +60,10 @@ static void merge_kernel(json_t *list, json_t *kernel) {
   }
   add_whole(known, kernel, "launches");
   json_array_foreach(json_object_get(kernel, "sizes"), i, size) merge_size(json_object_get(known, "sizes"), size);
-  if (!json_is_object(json_object_get(known, "capture")))
-    json_object_set(known, "capture", json_object_get(kernel, "capture"));
+  const json_t *capture = json_object_get(known, "capture");
+  json_t *other = json_object_get(kernel, "capture");
+  if (!json_is_object(capture) || (json_is_true(json_object_get(capture, "unchanged")) && json_is_object(other)))
+    json_object_set(known, "capture", other);
 }
 
 /* Sorts a list of objects by a number in them, the largest first. */

@@ -380,22 +380,21 @@ static const char *parameter_names(const json_t *parameters) {
   char *out = NULL;
   const json_t *parameter;
   size_t i;
-  json_array_foreach(parameters, i, parameter)
-      clt_text_printf(&text, "%s%s", i ? ", " : "", clt_json_string(parameter, "Name"));
-  if (i == 0) clt_text_add(&text, "none");
+  json_array_foreach(parameters, i, parameter) if (json_array_size(json_object_get(parameter, "Values")) > 1)
+      clt_text_printf(&text, "%s%s", text.n ? ", " : "", clt_json_string(parameter, "Name"));
+  if (text.n == 0) clt_text_add(&text, "none");
   cli_check(clt_text_take(&out, &text, &cli_error));
   return cli_keep_memory(out);
 }
 
 /* NULL with the reason in error. */
-static json_t *problem_json(const char **names, captured *c, clt_error *error) {
+static json_t *problem_json(captured *c, clt_error *error) {
   shape s = read_shape(c);
   json_t *conditions = json_array(), *references = json_array(), *global = json_object();
   choose_group(&s, c);
   json_t *parameters = parameters_json(c, &s, conditions), *arguments = arguments_json(c, &s, references, error);
   if (arguments == NULL) return NULL;
   add_flags(c, parameters);
-  *names = parameter_names(parameters);
   for (size_t k = 0; k < s.n; k++) json_object_set_new(global, axes[k], json_integer((json_int_t)s.global[k]));
   const char *name = clt_json_string(c->kernel, "name");
   json_t *kernel =
@@ -471,10 +470,13 @@ const char *capture_problem(const char **parameters, captured *c, clt_error *err
   c->includes = cli_keep_json(json_array());
   c->included = cli_keep_json(json_object());
   if (read_kernel(c, error)) return NULL;
-  json_t *json = problem_json(parameters, c, error);
-  if (json == NULL) return NULL;
+  json_t *json = problem_json(c, error);
   const char *path = cli_keep_memory(clt_format("%s/%s.json", c->folder, name));
-  capture_scale(c, json, path);
+  if (json == NULL || capture_try(c, json, path, error)) {
+    json_decref(json);
+    return NULL;
+  }
+  *parameters = parameter_names(json_object_get(json_object_get(json, "ConfigurationSpace"), "TuningParameters"));
   cli_add_json(&text, json, 0);
   clt_text_add(&text, "\n");
   json_decref(json);

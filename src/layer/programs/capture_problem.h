@@ -32,10 +32,10 @@ const char *capture_problem(const char **parameters, captured *c, clt_error *err
  * with the reason in error. */
 const char *capture_source(captured *c, clt_error *error);
 
-/* --- capture_scale.c --- */
+/* --- capture_try.c --- */
 
-/* Tries other values of the macros, and makes the global size depend on those that change the work of a work-item.
- * path: the problem's file, which is overwritten; its data exist. */
-void capture_scale(captured *c, json_t *problem, const char *path);
+/* Changes the problem by what runs of it show. path: the problem's file, which is overwritten; its data exist.
+ * CLT_E_UNSUPPORTED: wrong results could not be detected. */
+int capture_try(captured *c, json_t *problem, const char *path, clt_error *error);
 
 #endif
