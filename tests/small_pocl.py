@@ -18,7 +18,8 @@ PROCESSORS = {"avx512": "avx512f", "avx_fma4": "fma4", "avx2": "avx2", "avx_f16c
 STEM = re.compile(r"(\w+_(?=[a-z]+\d*$)|[a-z]+(?=\d+$))")  # of convert_float4 and vload4: sources paste the rest to it
 FUNCTION = r'@("[^"]+"|[\w.$]+)'
 DECLARATION = re.compile(r"(?m)^[\w ]+[ *]__ovld[^;()]*?(\w+)\([^;]*\);\n")  # in opencl-c.h
-# Sources also paste types together, which are found here: of kernels_cl/stereo.cl uint2, ushort2, ushort4, ushort8 and ushort16.
+# Sources also paste types together, which are found here. kernels_cl/stereo.cl: short2 short4 short8 short16 ushort2 ushort4 ushort8
+# ushort16 int2 int4 int8 int16 uint2 uint4 uint8 uint16
 VECTOR = re.compile(r"\b(?:u?(?:char|short|int|long)|float|double|half)(?:2|3|4|8|16)\b")
 SCALARS = dict(zip(["c", "h", "s", "t", "i", "j", "l", "m", "f", "d", "Dh"],  # in C++'s names
                    ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half"]))
