@@ -60,7 +60,7 @@ static const char bomb_text[] = "#if __INCLUDE_LEVEL__ < 60\n#include \"bomb.h\"
 
 static const char problem_text[] =
     "{\"General\": {\"BenchmarkName\": \"faults\"},"
-    " \"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 4096, \"Max\": 65536}],"
+    " \"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 4096}],"
     " \"ConfigurationSpace\": {\"TuningParameters\": ["
     "   {\"Name\": \"DEED\", \"Type\": \"int\", \"Values\": [0, 1, 2, 3, 4, 5, 6, 7, 8]},"
     "   {\"Name\": \"wg\", \"Type\": \"int\", \"Values\": [16, 32]}]},"
