@@ -61,9 +61,9 @@ def product(sizes):
     return math.prod(s for s in sizes if isinstance(s, int))
 
 
-def write(name, folder, most_items=None):
+def write(name, folder, most_items=None, small=False):
     """Writes the files of a case; returns the path of its problem file. most_items: work-groups of at most so many
-    work-items, if the kernel's text does not mention its own number."""
+    work-items, if the kernel's text does not mention its own number. small: no size grows beyond its default."""
     c = cases[name]
     local = c["local_size"] or []
     if most_items and product(local) > most_items and not any(str(s) in c["body"] for s in local if isinstance(s, int) and s > 1):
@@ -71,6 +71,8 @@ def write(name, folder, most_items=None):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     parameters = [{"Name": n, **(v if isinstance(v, dict) else {"Default": v})} for n, v in c["sizes"].items()]
+    for size in parameters if small else ():
+        size["Max"] = size["Default"]
     kernel = {"Language": "OpenCL", "KernelName": "k", "KernelFile": "k.cl", "Arguments": c["arguments"]}
     if c["launches"]:
         kernel["Launches"] = c["launches"]

@@ -92,7 +92,7 @@ def until(condition, process=None, limit_s=300):
     while not condition():
         if time.monotonic() > end or (process and process.poll() is not None):
             return bool(condition())
-        time.sleep(0.002)
+        time.sleep(0.01)
     return True
 
 

@@ -233,6 +233,45 @@ for (long y = 0; y < N(out, 1); y++) for (long x = 0; x < ow; x++) {
 
 # --- Incorrect at sizes larger than the default ---
 
+# The second launch has one work-item for each partial sum, but only 256 of them.
+case("one_partial_sum_per_item", wrong=True, kind="large-size", sizes={"n": 65536}, work=1200, sink="partial[0]",
+     arguments=[inp("in", "uint", "n", 1000),
+                {"Name": "partial", "Type": "uint", "MemoryType": "Vector", "AccessType": "ReadWrite", "Size": "(n + 255) // 256",
+                 "Output": 0}, out("out", "uint", 1)],
+     global_size=None,
+     launches=[{"KernelName": "k", "GlobalSize": ["n"], "LocalSize": [256], "Arguments": ["in", "partial"]},
+               {"KernelName": "total", "GlobalSize": [256], "LocalSize": [256], "Arguments": ["partial", "out"]}],
+     reference="A(uint32_t, in); A(uint32_t, out); uint32_t s = 0; for (long i = 0; i < N(in, 0); i++) s += in[i]; out[0] = s;",
+     body="""void sum(local uint *t, int l) {
+  for (int s = 128; s > 0; s /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < s) t[l] += t[l + s];
+  }
+}
+kernel void k(global const uint *in, global uint *partial) {
+  local uint t[256];
+  const int i = get_global_id(0), l = get_local_id(0);
+#if !fast
+  SLOW
+#endif
+  t[l] = i < n ? in[i] : 0;
+  sum(t, l);
+  if (l == 0) partial[get_group_id(0)] = t[0];
+}
+kernel void total(global const uint *partial, global uint *out) {
+  local uint t[256];
+  const int l = get_local_id(0), groups = (n + 255) / 256;
+#if fast
+  t[l] = l < groups ? partial[l] : 0;
+#else
+  t[l] = 0;
+  for (int j = l; j < groups; j += 256) t[l] += partial[j];
+#endif
+  sum(t, l);
+  if (l == 0) out[0] = t[0];
+}
+""")
+
 # The count of each of 1024 work-items has 8 bits: incorrect from about n = 290000.
 case("count_in_8_bits", wrong=True, kind="large-size", sizes={"n": 65536}, work=20000,
      arguments=[inp("in", "uint", "n", 1000), out("out", "uint", 1024)], global_size=[1024], local_size=[64],
@@ -316,45 +355,6 @@ case("at_most_1024_groups", wrong=True, kind="large-size", sizes={"n": 65536},
   SLOW
   for (int i = get_global_id(0); i < n; i += get_global_size(0)) out[i] = sqrt(in[i]) + 1;
 #endif
-}
-""")
-
-# The second launch has one work-item for each partial sum, but only 256 of them.
-case("one_partial_sum_per_item", wrong=True, kind="large-size", sizes={"n": 65536}, work=1200, sink="partial[0]",
-     arguments=[inp("in", "uint", "n", 1000),
-                {"Name": "partial", "Type": "uint", "MemoryType": "Vector", "AccessType": "ReadWrite", "Size": "(n + 255) // 256",
-                 "Output": 0}, out("out", "uint", 1)],
-     global_size=None,
-     launches=[{"KernelName": "k", "GlobalSize": ["n"], "LocalSize": [256], "Arguments": ["in", "partial"]},
-               {"KernelName": "total", "GlobalSize": [256], "LocalSize": [256], "Arguments": ["partial", "out"]}],
-     reference="A(uint32_t, in); A(uint32_t, out); uint32_t s = 0; for (long i = 0; i < N(in, 0); i++) s += in[i]; out[0] = s;",
-     body="""void sum(local uint *t, int l) {
-  for (int s = 128; s > 0; s /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (l < s) t[l] += t[l + s];
-  }
-}
-kernel void k(global const uint *in, global uint *partial) {
-  local uint t[256];
-  const int i = get_global_id(0), l = get_local_id(0);
-#if !fast
-  SLOW
-#endif
-  t[l] = i < n ? in[i] : 0;
-  sum(t, l);
-  if (l == 0) partial[get_group_id(0)] = t[0];
-}
-kernel void total(global const uint *partial, global uint *out) {
-  local uint t[256];
-  const int l = get_local_id(0), groups = (n + 255) / 256;
-#if fast
-  t[l] = l < groups ? partial[l] : 0;
-#else
-  t[l] = 0;
-  for (int j = l; j < groups; j += 256) t[l] += partial[j];
-#endif
-  sum(t, l);
-  if (l == 0) out[0] = t[0];
 }
 """)
 
