@@ -160,8 +160,8 @@ class FarmTest(SimulatedTest):
         self.assertTrue(until(lambda: self.n_begun() >= n or self.finished()), "no tuning is begun")
         self.assertFalse(self.finished(), "it was over before it could be disturbed")
 
-    def until_finished(self):
-        if not until(self.finished):
+    def until_finished(self, limit_s=300):
+        if not until(self.finished, limit_s=limit_s):
             self.fail(f"not finished: {self.states()}\n" + "\n".join(f"agent {a.name}: {a.said[-1000:]}" for a in self.agents))
 
     def stop_agents(self):
@@ -202,9 +202,9 @@ class FarmTest(SimulatedTest):
                        env=self.environment, check=True, stdout=subprocess.DEVNULL)
         return self.results("alone.jsonl")
 
-    def check(self, n_tunings):
+    def check(self, n_tunings, limit_s=300):
         """Once all is finished: every tuning was done, the records are those of the agents, the results those of one machine."""
-        self.until_finished()
+        self.until_finished(limit_s)
         self.stop_agents()
         self.assertEqual(self.states(), {"done": n_tunings})
         self.check_union()

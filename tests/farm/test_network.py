@@ -28,7 +28,7 @@ class Network(FarmTest):
     def check_cuts(self, *cuts):
         """Each tuning claims, delivers and finishes: so there are more occasions than cuts."""
         self.begin(2 * len(cuts), *cuts)
-        self.check(2 * len(cuts))
+        self.check(2 * len(cuts), 300 + sum(down_s for _, _, down_s in cuts))
         self.assertEqual(self.proxy.n_fired, len(cuts))
 
     def test_cuts_at_every_point_of_claims_completions_and_records(self):
