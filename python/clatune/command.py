@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -219,16 +220,15 @@ class Process:
         return code
 
     def message(self) -> str:
-        """The messages on standard error. Warnings are left out; they become Python warnings."""
-        kept = []
-        for line in self._said:
-            text = line.rstrip("\n").removeprefix("clatune: ")
-            if text.startswith("warning: ") and line.startswith("clatune: "):
-                warnings.warn(text.removeprefix("warning: "), ClatuneWarning, stacklevel=_callers_level())
-            else:
-                kept.append(text)
+        """The messages on standard error. Warnings become Python warnings; their details, from the second line on, may explain an error."""
+        kept, *records = re.split("^clatune: ", "".join(self._said), flags=re.MULTILINE)
         self._said = []
-        return "\n".join(kept).strip()
+        for text in records:
+            if text.startswith("warning: "):
+                warnings.warn(text.removeprefix("warning: ").rstrip(), ClatuneWarning, stacklevel=_callers_level())
+                text = text.partition("\n")[2]
+            kept += text
+        return kept.strip()
 
 
 def failure(code: int, message: str, result: Any = None) -> Error:

@@ -77,9 +77,17 @@ def answer(function: Generator, question: str | bytes) -> bytes:
         return json.dumps(reply, default=_plain).encode() + b"\n"
     except Invalid as why:
         reply = {"invalid": str(why) or "the function raised Invalid"}
-    except (Exception, SystemExit):
-        reply = {"error": traceback.format_exc(limit=-8)}
+    except (Exception, SystemExit) as error:
+        reply = {"error": _cause(error)}
     return json.dumps(reply).encode() + b"\n"
+
+
+def _cause(error: BaseException) -> str:
+    """What the function raised, in the first line, as often only that is shown; then where, without the frames of this file."""
+    where = error.__traceback__
+    while where is not None and where.tb_frame.f_code.co_filename == __file__:
+        where = where.tb_next
+    return "".join([*traceback.format_exception_only(type(error), error), *traceback.format_tb(where, limit=-8)])
 
 
 def _plain(value: Any) -> Any:

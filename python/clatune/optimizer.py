@@ -9,7 +9,7 @@ import numbers
 import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Union
 
@@ -41,10 +41,12 @@ def _finish(process: command.Process) -> None:
 
 
 def _check_outcome(outcome: Any, is_time: bool) -> None:
+    if not isinstance(outcome, (numbers.Number, Iterable)) or isinstance(outcome, (bytes, Mapping)):
+        raise TypeError(f"the outcome must be a number or several, not {outcome!r}")
     values: Any = [outcome] if isinstance(outcome, (str, numbers.Number)) else list(outcome) or [None]
     for one in values:
         if isinstance(one, numbers.Real) and not math.isfinite(one):
-            raise ValueError(f"the outcome is {one}; give a finite number, or reason=\"run-error\" if the configuration failed")
+            raise ValueError(f"the outcome is {one}; give a finite number, or reason=\"run-error\" (in run: raise clatune.Failed) if the configuration failed")
         if isinstance(one, bool) or not isinstance(one, numbers.Real):
             raise TypeError(f"the outcome must be a number, not {one!r}")
         if is_time and one <= 0:
@@ -186,10 +188,14 @@ class Optimizer:
         raises Failed, the configuration failed. Any other exception ends the loop; the next call measures that configuration again."""
         def one(configuration: Configuration) -> None:
             try:
-                self.tell(configuration, measure(**configuration))
+                outcome = measure(**configuration)
+                if outcome is None:
+                    raise TypeError("the function returned None; return the outcome, or raise clatune.Failed")
+                self.tell(configuration, outcome)
             except Failed as failed:
                 self.tell(configuration, reason=failed.reason, log=failed.log)
-            except BaseException:
+            except BaseException as error:
+                error.add_note(f"while measuring {configuration.text}")
                 self._ask_again(configuration)
                 raise
 

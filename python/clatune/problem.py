@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Union
 
 import numpy as np
@@ -53,9 +53,29 @@ def _plain(value: Any) -> Any:
 
 
 def _check_name(name: str, what: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"{what} '{name}' is not a name in C; use letters, digits and '_', and no digit first")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"{what} {name!r} is not a name in C; use letters, digits and '_', and no digit first")
     return name
+
+
+def _values(name: str, values: Any) -> Any:
+    """The values of a tuning parameter in the types of JSON: a list, or an expression."""
+    if isinstance(values, str):
+        return values
+    if not isinstance(values, Iterable) or isinstance(values, (Mapping, Set, bytes)):
+        raise TypeError(f"the values of '{name}' must be a list, not {values!r}")
+    plain = [_plain(one) for one in values]
+    if not plain:
+        raise ValueError(f"the tuning parameter '{name}' has no values")
+    for one in plain:
+        if not isinstance(one, (int, float, str)):
+            raise TypeError(f"the values of '{name}' must be numbers, booleans or strings, not {one!r}")
+    return plain
+
+
+def _by_name(entries: Any, what: str) -> None:
+    if entries is not None and not isinstance(entries, Mapping):
+        raise TypeError(f"{what} must be a dict by name, not {entries!r}")
 
 
 def _type_of(dtype: npt.DTypeLike) -> str:
@@ -106,6 +126,7 @@ class Space:
                  default: Mapping[str, Value | Sequence[Value]] | None = None, aliases: Sequence[tuple[str, str, Value]] = ()):
         if isinstance(constraints, str):
             raise TypeError("constraints must be a list of expressions, not a string")
+        _by_name(parameters, "the tuning parameters")
         if not parameters:
             raise ValueError("a Space needs at least one tuning parameter")
         unknown = set(default or {}) - set(parameters)
@@ -117,8 +138,8 @@ class Space:
             if isinstance(values, Permutation):
                 entry["Type"] = "permutation"
                 values = values.items
-            plain = values if isinstance(values, str) else _plain(values)
-            if isinstance(plain, list) and plain and all(isinstance(one, bool) for one in plain):
+            plain = _values(name, values)
+            if isinstance(plain, list) and all(isinstance(one, bool) for one in plain):
                 entry["Type"] = "bool"
                 plain = [int(one) for one in plain]
             entry["Values"] = plain
@@ -165,6 +186,7 @@ class Space:
 
 def _size_entries(sizes: Sizes | None, fixed: bool = False, source: str = "") -> list[dict[str, Any]]:
     """A name that the source declares itself, as an argument or a variable, does not become a macro."""
+    _by_name(sizes, "the sizes")
     for name, value in (sizes or {}).items():
         if not isinstance(value, (int, float, np.number)) or value != int(value):
             raise TypeError(f"the size '{name}' must be a whole number, not {value!r}; what depends on parameters is an expression in an argument")
@@ -186,6 +208,8 @@ class Argument:
 
 
 def _vector(data: npt.ArrayLike | None, shape: Sequence[int], dtype: npt.DTypeLike, access: str, more: Mapping[str, Any]) -> Argument:
+    if 0 in shape:
+        raise ValueError("an argument needs at least one element")
     extent = list(reversed(shape)) if 1 <= len(shape) <= 3 else [math.prod(shape)]
     entry: dict[str, Any] = {"Type": _type_of(dtype), "MemoryType": "Vector", "AccessType": access, "Size": extent}
     entry.update({key: value for key, value in more.items() if value is not None})
@@ -399,7 +423,7 @@ def _explaining(explain: Callable[[str], str]) -> Iterator[None]:
 def _extent(extent: Extent | None) -> list[Expression] | None:
     if extent is None:
         return None
-    return [_plain(one) for one in ([extent] if isinstance(extent, (int, float, str)) or callable(extent) else extent)]
+    return [_plain(one) for one in ([extent] if isinstance(extent, (int, float, str, np.generic)) or callable(extent) else extent)]
 
 
 def _write_kernel(folder: pathlib.Path, source: str | os.PathLike[str] | Generator, kernel: str) -> dict[str, Any]:
@@ -408,6 +432,8 @@ def _write_kernel(folder: pathlib.Path, source: str | os.PathLike[str] | Generat
         write_text(folder / "generate.py", RELAY)
         # Another function is another problem to the store.
         return {"Generator": {"Command": ["python3", "-IS", "generate.py"], "Persistent": True, "Version": _digest(source)}}
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"the kernel's source must be text, a path or a function, not {source!r}")
     if not isinstance(source, str) or (source.endswith(".cl") and "\n" not in source):
         path = pathlib.Path(source)
         if not path.is_file():

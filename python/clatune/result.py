@@ -102,6 +102,8 @@ class Configuration(Mapping[str, Value]):
 
 
 def configuration_text(values: Mapping[str, Value]) -> str:
+    if not isinstance(values, Mapping):
+        raise TypeError(f"a configuration is a dict of values by parameter, not {values!r}")
     return " ".join(f"{name}={int(value) if isinstance(value, bool) else value}" for name, value in values.items())
 
 
@@ -205,7 +207,7 @@ class Result:
         rows = [("problem", f"{self.json['problem']} on {self.device or 'no device'}")]
         if self.found:
             interval = self.json["best"].get("interval")
-            more = f" +- {100 * interval:.2g} %" if interval is not None else ""
+            more = f" +- {100 * interval:.{2 if interval < 1 else 3}g} %" if interval is not None else ""
             rows += [("best", self.best.text), ("options", self.best.options), ("time", seconds(self.best.time_s) + more)]
             if self._objective_text():
                 rows += [("objective", f"{self.json['objective']['goal']} {self._objective_text()}")]

@@ -51,7 +51,7 @@ def tune(problem: ProblemLike | Generator | None = None, kernel: str | Generator
             raise TypeError("kernel is a function, which takes the place of a problem; leave one of them out")
         problem, kernel = kernel, None
     if problem is None:
-        raise TypeError("there is nothing to tune; give a problem, or a function as kernel")
+        raise TypeError("there is nothing to tune; give a problem, a function as kernel, or a kernel's source or file with its name: tune(source, name, ...)")
     if kernel is not None or callable(problem):
         if space is None or arguments is None:
             raise TypeError("a kernel needs space and arguments")

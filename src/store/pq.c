@@ -66,8 +66,7 @@ static bool is_collision(const char *state) {
 
 /* Whether other logins hold what is needed: a lock, or all connections or locks of the server. */
 static bool is_held(const char *state) {
-  static const char *const states[] = {"55P03", "53200", "53300", NULL};
-  return clt_is_one_of(state, states);
+  return strcmp(state, "55P03") == 0 || strcmp(state, "53200") == 0 || strcmp(state, "53300") == 0;
 }
 
 static void disconnect(clt_pq *pq) {
@@ -186,7 +185,9 @@ static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) 
   if (strcmp(state, "55P03") == 0) return fail_locked(pq, said, error);
   if (is_collision(state))
     return clt_fail(error, CLT_E_AGAIN, "the store '%s' is busy (%s); try again later", url, said);
-  if (strcmp(state, "42P01") == 0 || strcmp(state, "3F000") == 0 || strcmp(state, "42703") == 0)
+  /* A login without rights does not see what is in the schema; nor does its session once it has them again. */
+  const bool unseen = (strcmp(state, "42P01") == 0 || strcmp(state, "42883") == 0) && !strstr(said, "clatune.");
+  if (!unseen && (strcmp(state, "42P01") == 0 || strcmp(state, "3F000") == 0 || strcmp(state, "42703") == 0))
     return clt_fail(error, CLT_E_STORE,
                     "the database '%s' is not a clatune store (%s); its owner must run 'clatune store init URL'", url,
                     said);
@@ -195,15 +196,16 @@ static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) 
         error, CLT_E_STORE,
         "'%.64s' lacks the rights to prepare the store '%s' (%s); use the database's owner, who may create roles",
         libpq.PQuser(pq->conn), url, said);
-  if (strcmp(state, "42501") == 0) {
-    const bool looks = strstr(said, "for schema") != NULL, removes = pq->removes || strstr(said, "function revoke");
-    return clt_fail(error, CLT_E_STORE,
-                    "'%.64s' lacks rights in the store '%s' (%s); its owner can grant them: GRANT %s TO \"%.64s\"%s",
-                    libpq.PQuser(pq->conn), url, said,
-                    removes ? CLT_ROLE_OWNER
-                    : looks ? CLT_ROLE_READER
-                            : CLT_ROLE_WORKER,
-                    libpq.PQuser(pq->conn), looks ? " (" CLT_ROLE_WORKER " to add measurements)" : "");
+  if (unseen || strcmp(state, "42501") == 0) {
+    const bool looks = strstr(said, "for schema") != NULL;
+    const char *role = looks ? CLT_ROLE_READER : CLT_ROLE_WORKER;
+    if (pq->removes || strstr(said, "function revoke")) role = CLT_ROLE_OWNER;
+    clt_fail(error, CLT_E_STORE,
+             "'%.64s' lacks rights in the store '%s' (%s); its owner can grant them: GRANT %s TO \"%.64s\"%s",
+             libpq.PQuser(pq->conn), url, said, role, libpq.PQuser(pq->conn),
+             looks ? " (" CLT_ROLE_WORKER " to add measurements)" : "");
+    if (unseen) disconnect(pq);
+    return CLT_E_STORE;
   }
   if (strcmp(state, "25006") == 0)
     return clt_fail(error, CLT_E_STORE, "the server of the store '%s' is read-only (%s); use the primary server", url,
@@ -248,8 +250,7 @@ static const char session_text[] =
     "SET search_path=pg_catalog,clatune,pg_temp; SET lock_timeout='4s';"
     "SET idle_in_transaction_session_timeout='10s'; SET default_transaction_isolation='read committed';"
     "SET synchronous_commit=on; SET jit=off; SET extra_float_digits=1; SET tcp_keepalives_idle=5;"
-    "SET tcp_keepalives_interval=2;"
-    "SET tcp_keepalives_count=3; SET tcp_user_timeout='10s'; SELECT ";
+    "SET tcp_keepalives_interval=2; SET tcp_keepalives_count=3; SET tcp_user_timeout='10s'; SELECT ";
 
 static void hear_nothing(void *none, const PGresult *notice) { (void)none, (void)notice; }
 

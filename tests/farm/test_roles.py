@@ -702,6 +702,20 @@ class Roles(FarmTest):
         self.submit()
         self.assertEqual(self.states(), {"open": N, "done": 1})
 
+    def test_an_agent_whose_rights_return_goes_on(self):
+        """A session whose login has lost the schema does not find it again by itself."""
+        self.write_plan(1)
+        agent = self.agent(url=self.url_of("mallory"))
+        self.until_met()
+        self.addCleanup(self.server.query, "grant clatune_worker to mallory")
+        self.server.query("revoke clatune_worker from mallory")
+        self.assertTrue(until(lambda: "lacks rights" in agent.said), agent.said)
+        self.server.query("grant clatune_worker to mallory")
+        self.assertTrue(until(lambda: "reachable again" in agent.said), agent.said)
+        self.submit()
+        self.until_finished()
+        self.stop_agents()
+
 
 if __name__ == "__main__":
     run()

@@ -75,8 +75,14 @@ def test_run(workers):
 
 
 def test_what_measuring_raises_comes_out():
-    with clatune.Optimizer(SPACE) as optimizer, pytest.raises(ZeroDivisionError):
-        optimizer.run(lambda block, tile: 1 / 0, workers=3)
+    with clatune.Optimizer(SPACE) as optimizer:
+        with pytest.raises(ZeroDivisionError) as caught:
+            optimizer.run(lambda block, tile: 1 / 0, workers=3)
+        assert caught.value.__notes__[0].startswith("while measuring block=")
+        for outcome, text in ((None, "the function returned None; return the outcome, or raise clatune.Failed"), (b"x", "a number or several, not b'x'"),
+                              (math.nan, "in run: raise clatune.Failed")):
+            with pytest.raises((TypeError, ValueError), match=text):
+                optimizer.run(lambda block, tile: outcome)
 
 
 def test_run_goes_on_after_an_interruption():

@@ -164,6 +164,15 @@ def test_spaces_that_make_no_sense():
         clatune.Space({"a": [1]}, constraints="a > 1")
     with pytest.raises(clatune.Error, match="nope"):
         clatune.Space({"a": [1, 2]}, constraints=["a > nope"]).count()
+    for values, text in (({1, 2}, "'a' must be a list, not {1, 2}"), (None, "'a' must be a list, not None"), (16, "'a' must be a list, not 16"), ([], "'a' has no values"),
+                         ([16, None], "'a' must be numbers, booleans or strings, not None"), ([b"x"], "not b'x'"), ([(1, 2)], r"not \[1, 2\]")):
+        with pytest.raises((TypeError, ValueError), match=text):
+            clatune.Space({"a": values})
+    with pytest.raises(TypeError, match="the tuning parameters must be a dict by name, not .'a'"):
+        clatune.Space(["a", "b"])
+    with pytest.raises(ValueError, match="the tuning parameter 3 is not a name"):
+        clatune.Space({3: [1]})
+    assert clatune.Space({"a": (2**i for i in range(3))}).count() == 3
 
 
 def test_the_shipped_problems_are_in_the_package():
@@ -198,6 +207,13 @@ def test_mistakes_are_answered_in_pythons_terms(scale):
         clatune.Space({})
     with pytest.raises(TypeError, match="the size 'n' must be a whole number, not <function"):
         scale(sizes={"n": lambda: 3})
+    with pytest.raises(TypeError, match=r"the sizes must be a dict by name, not \[1024\]"):
+        scale(sizes=[1024])
+    with pytest.raises(ValueError, match="at least one element"):
+        clatune.In(np.zeros(0, np.float32))
+    with pytest.raises(TypeError, match="must be text, a path or a function, not b'kernel'"):
+        clatune.Problem(b"kernel", "k", space={"a": [1]}, arguments=[])
+    assert scale(global_size=np.int64(64)).document["KernelSpecification"]["GlobalSize"] == [64]
     with pytest.raises(ValueError, match="the answer for 'out' has 3 elements, but the argument has 16"):
         scale(arguments={"in": np.zeros(16, np.float32), "out": clatune.Out(16, np.float32)}, answer={"out": [1.0, 2.0, 3.0]})
     problem = scale()
@@ -252,4 +268,5 @@ def test_answers_of_a_generator():
     generator.serve(make, questions, answers)
     *told, failed = map(json.loads, answers.getvalue().splitlines())
     assert told == [{"source": "text"}, {"source": "text", "global": [4, 2]}, {"invalid": "no tile of 3"}, {"invalid": "the function returned None"}]
-    assert "ZeroDivisionError" in failed["error"]
+    first, *where = failed["error"].splitlines()
+    assert first == "ZeroDivisionError: division by zero" and "in make" in where[0]

@@ -65,8 +65,12 @@ def test_source_in_place_of_a_problem(synthetic):
         clatune.tune(result.problem, space={"wg": [1]})
     with pytest.raises(TypeError, match="takes the place of a problem"):
         clatune.tune(result.problem, kernel=lambda configuration: None)
-    with pytest.raises(TypeError, match="nothing to tune"):
-        clatune.tune()
+    with pytest.raises(TypeError, match=r"nothing to tune; give .* tune\(source, name"):
+        clatune.tune(kernel="kernel void twice() {}")
+    with pytest.raises(TypeError, match="is a dict of values by parameter, not 'wg=1'"):
+        clatune.measure(result.problem, ["wg=1"])
+    result.json["best"]["interval"] = 2.9
+    assert "+- 290 %" in str(result)
 
 
 def answer_of(function):
@@ -151,6 +155,15 @@ def test_warnings_are_pythons_and_name_the_callers_line(scale, synthetic):
     with pytest.warns(clatune.ClatuneWarning, match="the default configuration fails") as caught:
         clatune.tune(scale(), budget=16, no_store=True, searcher="exhaustive", **{**synthetic, "invalid": 0.95})
     assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_a_warning_has_all_its_lines(monkeypatch, tmp_path):
+    (tmp_path / "clatune").write_text("#!/bin/sh\nprintf 'clatune: warning: it fails:\\n  because\\nclatune: no device\\n' >&2\nexit 3\n")
+    (tmp_path / "clatune").chmod(0o755)
+    monkeypatch.setenv("CLATUNE", str(tmp_path / "clatune"))
+    with pytest.warns(clatune.ClatuneWarning) as caught, pytest.raises(clatune.DeviceError, match="^because\nno device$"):
+        clatune.devices()
+    assert [str(one.message) for one in caught] == ["it fails:\n  because"]
 
 
 @pytest.mark.parametrize("by_signal", [True, False])
