@@ -367,7 +367,7 @@ static int run_verify(const cli_arguments *arguments) {
   if (cli_given(arguments, "oclgrind")) {
     cli_check(clt_oclgrind_begin(&oclgrind, NULL, true, &cli_error));
     cli_keep(&oclgrind, end_oclgrind);
-    setenv("CLATUNE_DEVICE", "oclgrind", 0);
+    setenv("CLATUNE_DEVICE", "oclgrind", 1);
   }
   if (cli_given(arguments, "plan") &&
       (cli_given(arguments, "sample") || cli_given(arguments, "oclgrind") || cli_given(arguments, "json")))
