@@ -401,8 +401,7 @@ static int run_verify(const cli_arguments *arguments) {
                      clt_measurement_correct(&verdicts[0].m) &&
                      clt_instance_reference_kind(instance) != CLT_REFERENCE_NONE;
   if (plans && !cli_given(arguments, "plan")) {
-    cli_log(&quiet, CLT_LOG_INFO,
-            "checking other inputs, sizes and orders of work-items; a large size may take a minute");
+    cli_log(&quiet, CLT_LOG_INFO, "checking other inputs, sizes and orders of work-items");
     cli_check(clt_check_config(&plan.checking, &verdicts[0].m, &cli_error));
   }
   if (plans) cli_check(clt_check_margins(&plan.margins, &plan.n_margins, &plan.checking, configs[0], &cli_error));
