@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "problem/guidance.h"
 #include "session/check_stage.h"
@@ -364,7 +365,7 @@ int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measureme
   s.sizes = clt_instance_sizes_text(s.instance);
   char limit[64] = "";
   int rc = s.sizes ? CLT_OK : clt_fail_memory(error);
-  if (limit_s > 0) snprintf(limit, sizeof limit, ", at most %.0f s", limit_s);
+  if (limit_s > 0) clt_snprintf(limit, sizeof limit, ", at most %.0f s", limit_s);
   if (rc == CLT_OK && c->thorough)
     clt_log(c->settings->log, c->settings->user, CLT_LOG_INFO, "checking %s%s%s",
             s.sizes[0] ? s.sizes : "the file's sizes", c->mirrored ? " in the opposite order" : "", limit);
