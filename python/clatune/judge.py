@@ -119,7 +119,7 @@ class Judge:
         like = self._shapes.get(name)
         if like is not None and (like.nbytes == len(content) or kind == "scalar"):
             array = np.frombuffer(content, np.float64).astype(like.dtype) if kind == "scalar" else np.frombuffer(content, like.dtype)
-            return array.reshape(like.shape).copy()
+            return array.reshape(like.shape, order="F" if like.flags.fnc else "C").copy("K")
         base, lanes = re.fullmatch(r"([a-z]+)(\d*)", kind).groups()  # type: ignore[union-attr]
         shape = [n for n in reversed(extent)]
         while len(shape) > 1 and shape[0] == 1:

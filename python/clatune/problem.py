@@ -346,7 +346,7 @@ class Problem:
             if reference is not None:
                 raise TypeError("give either an answer or a reference")
             self._answer = _answer_function(answer, specification["Arguments"])
-            self._likes |= {name: np.asarray(one.data) for name, one in named.items() if one.data is not None}
+            self._likes |= {name: np.asarray(one.data, order="C") for name, one in named.items() if one.data is not None}
             self._likes |= {one["Name"]: np.zeros((), _DTYPES[one["Type"]]) for one in specification["Arguments"]
                             if one.get("MemoryType") == "Scalar" and one.get("Type") in _DTYPES}
             self._likes |= {name: np.zeros((), np.int64) for name in sizes or {}}

@@ -208,6 +208,7 @@ static void choose_import_device(clt_device_info *out, const clt_recording *reco
     return;
   }
   if (own[0] == '\0') {
+    if (typed == NULL) cli_usage("'%s' does not say what it was measured on; name the device with --device", name);
     cli_choose_device(out, arguments);
     return;
   }

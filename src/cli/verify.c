@@ -370,7 +370,7 @@ static int run_verify(const cli_arguments *arguments) {
   if (cli_given(arguments, "oclgrind")) {
     cli_check(clt_oclgrind_begin(&oclgrind, NULL, true, &cli_error));
     cli_keep(&oclgrind, end_oclgrind);
-    setenv("CLATUNE_DEVICE", "oclgrind", 0);
+    setenv("CLATUNE_DEVICE", "oclgrind", 1);
   }
   if (cli_given(arguments, "plan") &&
       (cli_given(arguments, "sample") || cli_given(arguments, "oclgrind") || cli_given(arguments, "json")))
@@ -404,7 +404,7 @@ static int run_verify(const cli_arguments *arguments) {
                      clt_measurement_correct(&verdicts[0].m) &&
                      clt_instance_reference_kind(instance) != CLT_REFERENCE_NONE;
   if (plans && !cli_given(arguments, "plan")) {
-    cli_log(&quiet, CLT_LOG_INFO, "checking other inputs, sizes and orders of work-items; each may take a minute");
+    cli_log(&quiet, CLT_LOG_INFO, "checking other inputs, sizes and orders of work-items");
     cli_check(clt_check_config(&plan.checking, &verdicts[0].m, &cli_error));
   }
   if (plans) cli_check(clt_check_margins(&plan.margins, &plan.n_margins, &plan.checking, configs[0], &cli_error));

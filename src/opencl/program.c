@@ -312,6 +312,9 @@ static int reject_kernel_name(cl_program program, const clt_plan *plan, const cl
   if (clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof names - 1, names, NULL) != CL_SUCCESS)
     return clt_reject(m, reason, "the program has no kernel '%s'", typed);
   for (char *name = strtok_r(names, ";", &rest); name && n < MAX_NAMES; name = strtok_r(NULL, ";", &rest)) {
+    if (strcmp(name, typed) == 0) /* Oclgrind prints why */
+      return clt_reject(m, CLT_REASON_COMPILE_ERROR, "the driver cannot create the kernel '%s', which it compiled",
+                        typed);
     if (used < sizeof listed)
       used += (size_t)snprintf(listed + used, sizeof listed - used, "%s'%s'", n ? ", " : "", name);
     all[n++] = name;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "problem/guidance.h"
 #include "session/check_stage.h"
@@ -362,10 +363,12 @@ int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measureme
   s.has_judge = clt_space_contains(space, s.judge);
   s.is_judge = clt_space_canonical(space, s.judge) == stage->config;
   s.sizes = clt_instance_sizes_text(s.instance);
+  char limit[64] = "";
   int rc = s.sizes ? CLT_OK : clt_fail_memory(error);
+  if (limit_s > 0) clt_snprintf(limit, sizeof limit, ", at most %.0f s", limit_s);
   if (rc == CLT_OK && c->thorough)
-    clt_log(c->settings->log, c->settings->user, CLT_LOG_INFO, "checking %s: inputs: %zu",
-            *s.sizes ? s.sizes : "the problem's sizes", stage->n_checks ? stage->n_checks : 1);
+    clt_log(c->settings->log, c->settings->user, CLT_LOG_INFO, "checking %s%s%s",
+            s.sizes[0] ? s.sizes : "the file's sizes", c->mirrored ? " in the opposite order" : "", limit);
   for (size_t i = 0; i < stage->n_checks; i++) s.attempts[i] = (attempt){.check = stage->checks[i]};
   bool ends = false;
   for (int round = 0; rc == CLT_OK && !ends && round < MOST_ROUNDS; round++) {

@@ -45,14 +45,15 @@ class Devices(SimulatedTest):
         self.assertEqual(self.clatune_json("devices", expect=3, OCL_ICD_VENDORS="/nonexistent")["devices"], [])
 
     def test_oclgrind_is_found_beside_its_program(self):
-        """The simulated driver replaces Oclgrind's; no other one is known to the loader."""
+        """The simulated driver replaces Oclgrind's; no other one is known to the loader. The usual device does not count."""
+        self.simulate(name="Oclgrind Simulator")
         for folder in ("bin", "lib/oclgrind"):
             (self.folder / folder).mkdir(parents=True)
         (self.folder / "bin/oclgrind").write_text("#!/bin/sh\n")
         (self.folder / "bin/oclgrind").chmod(0o755)
         (self.folder / "lib/oclgrind/liboclgrind-rt-icd.so").symlink_to(DRIVER)
-        environment = {"OCL_ICD_VENDORS": str(self.folder / "none"), "CLATUNE_DEVICE": "cpu"}
-        run = self.clatune("verify", "copy.json", "--oclgrind", expect=3, **environment)
+        environment = {"OCL_ICD_VENDORS": str(self.folder / "none"), "CLATUNE_DEVICE": "pocl"}
+        run = self.clatune("verify", "copy.json", "--oclgrind", expect=3, **environment, PATH=str(self.folder))
         self.assertIn("--oclgrind needs Oclgrind", run.stderr)
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         answer = self.clatune_json("verify", "copy.json", "--oclgrind", "--quiet", **environment, PATH=path)

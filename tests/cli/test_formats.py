@@ -146,6 +146,9 @@ class Formats(SimulatedTest):
         self.assertIn("warning: 'cache' was measured on NVIDIA GeForce RTX 3090", run.stderr)
         self.assertEqual(self.clatune_json(*look_up, "Simulated")["tier"], "exact")
         self.write("nowhere.json", {"results": [{"kernel": "copy", "time": 1.0, "parameters": {"a": 3, "b": 0}}]})
+        for environment in {}, {"CLATUNE_DEVICE": "Simulated"}:
+            unknown = self.store("import", "nowhere.json", "--of", "copy.json", expect=2, **environment)
+            self.assertIn("'nowhere' does not say what it was measured on; name the device with --device", unknown.stderr)
         self.assertEqual(self.add("nowhere.json", "--device", "Simulated"), 1)
 
     def test_a_file_is_judged_by_its_own_objective(self):
@@ -278,7 +281,7 @@ class Formats(SimulatedTest):
         run = self.clatune("verify", "copy.json", "--device", "Simulated")
         self.assertIn("a=2 b=1", run.stdout)
         self.assertIn("not valid (a > 1 and b > 0)", run.stderr)
-        self.assertRegex(run.stderr, r"(?m)^clatune: running 1 configuration and the reference\nclatune: checking other inputs")
+        self.assertRegex(run.stderr, r"(?m)^clatune: running 1 configuration and the reference\nclatune: checking other inputs.*\nclatune: checking n=\d+")
         self.assertNotRegex(self.clatune("verify", "copy.json", "--device", "Simulated", "--quiet").stderr, "running|checking")
 
     def test_what_is_its_own_reference_is_not_called_right(self):

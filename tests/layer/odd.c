@@ -32,6 +32,12 @@ static const char text[] =
     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
     "  data[I] += tile[get_local_id(0) ^ 1];\n"
     "}\n"
+    "kernel void haloed(global float *data, local float *tile) {\n"
+    "  tile[get_local_id(0) + 1] = data[I];\n"
+    "  if (get_local_id(0) == 0) tile[0] = tile[get_local_size(0) + 1] = data[I];\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  data[I] += tile[get_local_id(0) + 1];\n"
+    "}\n"
     "kernel void still(global float *out, float by) { out[I] += by; }\n"
     "kernel void ready(global const float *in, global float *out) { out[I] = in[I] * 0; }\n"
     "kernel void idle(global const float *in, global float *out) { if (in[I] < 0) out[I] = in[I]; }\n"
@@ -313,6 +319,12 @@ int main(int argc, char **argv) {
   CHECK(clSetKernelArg(grouped, 1, GROUP * sizeof(float), NULL));
   launch(grouped, NULL, queue);
   print_sum("grouped", out);
+
+  cl_kernel haloed = make_kernel(one, "haloed");
+  SET(haloed, 0, out);
+  CHECK(clSetKernelArg(haloed, 1, (GROUP + 2) * sizeof(float), NULL));
+  launch(haloed, NULL, queue);
+  print_sum("haloed", out);
 
   cl_kernel blocked = make_kernel(one, "blocked");
   SET(blocked, 0, out);

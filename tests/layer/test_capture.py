@@ -127,7 +127,7 @@ class Ways(Capture):
         return kernels
 
     def test_every_way(self):
-        names = ("mixed", "copies", "alias", "nothing", "moved", "waits", "grouped", "blocked", "still", "required", "shared",
+        names = ("mixed", "copies", "alias", "nothing", "moved", "waits", "grouped", "haloed", "blocked", "still", "required", "shared",
                  "numbered", "linked")
         kernels = self.captured("-o", "c", *(word for name in names for word in ("--kernel", name)))
         by_name = {}
@@ -164,6 +164,9 @@ class Ways(Capture):
         grouped = self.verify(by_name["grouped"][0]["problem"])
         self.assertEqual(grouped["KernelSpecification"]["Arguments"][1]["Size"], "local_x * 1 if local_x > 64 else 64")
         self.assertEqual(grouped["Capture"]["LocalMemory"], {"tile": 256})
+        haloed = self.verify(by_name["haloed"][0]["problem"])
+        self.assertEqual(haloed["KernelSpecification"]["Arguments"][1]["Size"], 66)
+        self.assertIn({"Expression": "local_x <= 64"}, haloed["ConfigurationSpace"]["Conditions"])
         included = grouped["Capture"]["Included"]
         self.assertEqual(included, {f"include0/{name}": f"{self.headers}/{name}" for name in ("factor.h", "more/number.h")})
         blocked = self.verify(by_name["blocked"][0]["problem"])

@@ -112,6 +112,20 @@ def test_verify_gets_what_kernel_tuner_gives():
         tune(verify=lambda answer, results: answer is None and not numpy.array_equal(results[0], results[1]))
 
 
+def test_arrays_in_fortrans_order_are_passed_as_they_lie_in_memory():
+    rows = numpy.asfortranarray(numpy.arange(12, dtype=numpy.float32).reshape(3, 4))
+    source = COPY.replace("in[i] + WRONG", "in[i] + i")
+    right = rows + numpy.arange(12, dtype=numpy.float32).reshape((3, 4), order="F")
+    call = dict(kernel_name="copy", kernel_source=source, problem_size=12, arguments=[numpy.zeros_like(rows), rows, numpy.int32(12)])
+    seen = []
+    same = lambda answer, results, atol: seen.append(results[0]) or numpy.array_equal(answer[0], results[0])  # noqa: E731
+    for answer, verify in ((right, None), (right.ravel(), None), (right, same)):
+        found, _ = tune_kernel(**call, tune_params={"block_size_x": [16], "WRONG": [0]}, answer=[answer, None, None], verify=verify, quiet=True)
+        assert len(found) == 1
+    out = run_kernel(**call, params={"block_size_x": 16, "WRONG": 0})[0]
+    assert numpy.array_equal(out, right) and out.flags.f_contiguous and numpy.array_equal(seen[0], right)
+
+
 def test_what_verify_raises_is_raised():
     with pytest.raises(ZeroDivisionError):
         tune(verify=lambda answer, results: 1 / 0)
@@ -146,9 +160,11 @@ def test_a_configuration_has_one_time(capsys):
         assert any(line.startswith(f"block_size_x={entry['block_size_x']}, ") and f"time={entry['time']:.3f}ms" in line for line in lines), (entry, lines)
 
 
-def test_a_kernel_that_cannot_be_built():
-    with pytest.raises(RuntimeError, match="compile-error.*nothing"):
-        tune(source=COPY.replace("+ WRONG", "+ nothing"))
+def test_a_kernel_that_cannot_be_built(monkeypatch):
+    for device in "", "pocl":
+        monkeypatch.setenv("CLATUNE_DEVICE", device)
+        with pytest.raises(RuntimeError, match="compile-error.*nothing"):
+            tune(source=COPY.replace("+ WRONG", "+ nothing"))
     with pytest.raises(RuntimeError, match="nothing"):
         run_kernel("copy", COPY.replace("+ WRONG", "+ nothing"), N, ARGUMENTS, {"block_size_x": 16})
 

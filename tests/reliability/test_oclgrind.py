@@ -68,6 +68,16 @@ class Oclgrind(CliTest):
         for one in answer["configurations"]:
             self.assertEqual(bool(one["oclgrind"]), one["configuration"]["defect"] == "race", one)
 
+    def test_a_kernel_that_oclgrind_cannot_create(self):
+        """It lacks LLVM's funnel shift, into which its compiler turns a rotation."""
+        (self.folder / "turn.cl").write_text("kernel void turn(global uint *a) { uint x = a[0]; a[0] = (x << 3 | x >> 29) + N; }\n")
+        problem = {"ConfigurationSpace": {"TuningParameters": [{"Name": "N", "Values": [0, 1]}]}, "KernelSpecification": {
+            "KernelName": "turn", "KernelFile": "turn.cl", "GlobalSize": [1],
+            "Arguments": [{"Name": "a", "Type": "uint", "MemoryType": "Vector", "Size": 1, "FillType": "Constant", "FillValue": 1}]}}
+        (self.folder / "turn.json").write_text(json.dumps(problem))
+        said = self.clatune("verify", "turn.json", "--oclgrind", expect=1).stderr
+        self.assertIn("the driver cannot create the kernel 'turn', which it compiled", said)
+
     def test_a_winner_with_a_race_is_out(self):
         """The result of the race is correct on PoCL, where a work-group's items run one after the other, and does less. Without Oclgrind the
         opposite order of work-items shows it."""

@@ -145,22 +145,6 @@ static json_t *scalar_json(const captured *c, const json_t *seen, const clt_kern
   return json;
 }
 
-/* If the application's local memory is a multiple of its work-group's size, it grows with the work-group, and is never
- * smaller than the application's. group, usual: the work-group's size as an expression, and its value; NULL: fixed. */
-static json_t *local_json(const captured *c, size_t index, const json_t *seen, const clt_kernel_argument *a,
-                          const char *group, size_t usual) {
-  const size_t bytes = (size_t)clt_json_count(seen, "bytes");
-  const clt_element element = element_of(c, index, a->type, bytes);
-  const size_t n = bytes / element.bytes;
-  char type[16];
-  clt_element_print(type, element);
-  json_t *size = group && usual && n % usual == 0
-                     ? json_sprintf("%s * %zu if %s > %zu else %zu", group, n / usual, group, usual, n)
-                     : json_integer((json_int_t)n);
-  return json_pack("{s:s, s:s, s:s, s:o}", "Name", clt_json_string(seen, "name"), "Type", type, "MemoryType", "Local",
-                   "Size", size);
-}
-
 /* --- the work-group --- */
 
 /* The captured launch. */
@@ -170,6 +154,7 @@ typedef struct shape {
   const char *sizes[3];          /* the work-group's size, an expression over parameters; NULL: fixed */
   bool own[3];                   /* it is a new parameter, not a macro of the kernel */
   char *group;                   /* work-items of a group, as an expression; NULL: fixed */
+  bool is_tight;                 /* the local memory is not known to suffice for a larger group */
 } shape;
 
 static shape read_shape(const captured *c) {
@@ -319,7 +304,25 @@ static json_t *local_size_json(const captured *c, const shape *s) {
   return out;
 }
 
-static json_t *arguments_json(const captured *c, const shape *s, json_t *references, clt_error *error) {
+/* If the application's local memory is a multiple of its work-group's size, it grows with the work-group, and is never
+ * smaller than the application's. If it is no multiple, as with a halo, a larger group might write beyond it. usual:
+ * the value of s->group. */
+static json_t *local_json(const captured *c, size_t index, const json_t *seen, const clt_kernel_argument *a,
+                          size_t usual, shape *s) {
+  const size_t bytes = (size_t)clt_json_count(seen, "bytes");
+  const clt_element element = element_of(c, index, a->type, bytes);
+  const size_t n = bytes / element.bytes;
+  const bool scales = s->group && usual && n % usual == 0;
+  char type[16];
+  clt_element_print(type, element);
+  s->is_tight |= !scales;
+  json_t *size = scales ? json_sprintf("%s * %zu if %s > %zu else %zu", s->group, n / usual, s->group, usual, n)
+                        : json_integer((json_int_t)n);
+  return json_pack("{s:s, s:s, s:s, s:o}", "Name", clt_json_string(seen, "name"), "Type", type, "MemoryType", "Local",
+                   "Size", size);
+}
+
+static json_t *arguments_json(const captured *c, shape *s, json_t *references, clt_error *error) {
   const clt_kernel_info *kernel = c->draft->kernel;
   const json_t *list = json_object_get(c->capture, "arguments"), *seen;
   size_t index, usual = 1;
@@ -334,7 +337,7 @@ static json_t *arguments_json(const captured *c, const shape *s, json_t *referen
     if (strcmp(kind, "scalar") == 0)
       json = scalar_json(c, seen, a, error);
     else if (strcmp(kind, "local") == 0)
-      json = local_json(c, index, seen, a, s->group, usual);
+      json = local_json(c, index, seen, a, usual, s);
     else if (strcmp(kind, "sampler") == 0)
       json = json_pack("{s:O, s:s, s:O, s:O, s:O}", "Name", json_object_get(seen, "name"), "MemoryType", "Sampler",
                        "Normalised", json_object_get(seen, "normalised"), "Addressing",
@@ -394,6 +397,10 @@ static json_t *problem_json(captured *c, clt_error *error) {
   choose_group(&s, c);
   json_t *parameters = parameters_json(c, &s, conditions), *arguments = arguments_json(c, &s, references, error);
   if (arguments == NULL) return NULL;
+  for (size_t k = 0; k < s.n && s.is_tight; k++)
+    if (s.sizes[k])
+      json_array_append_new(
+          conditions, json_pack("{s:o}", "Expression", json_sprintf("%s <= %zu", s.sizes[k], usual_group(&s, k))));
   add_flags(c, parameters);
   for (size_t k = 0; k < s.n; k++) json_object_set_new(global, axes[k], json_integer((json_int_t)s.global[k]));
   const char *name = clt_json_string(c->kernel, "name");

@@ -202,7 +202,8 @@ class _Tuning:
 
     def run(self, options: dict[str, object], runs: int, cache: str | os.PathLike[str] | None) -> tuple[list[Entry], dict[str, Any]]:
         store = self._folder / "store.sqlite"
-        place = self._place = command.flags({"device": options["device"]}) + command.flags({"store": store})
+        self._device = command.flags({"device": options["device"]})
+        place = self._device + command.flags({"store": store})
         with warnings.catch_warnings():
             if not self._report.verbose:
                 warnings.simplefilter("ignore", command.ClatuneWarning)
@@ -342,7 +343,7 @@ class _Tuning:
         try:
             text = " ".join(f"{name}={entry[name]}" for name in self._names)
             with self._judge or contextlib.nullcontext():
-                command.run("verify", self._problem.path, f"--configuration={text}", *self._place[:1])
+                command.run("verify", self._problem.path, f"--configuration={text}", *self._device)
         except command.Error as error:
             return str((error.result or {}).get("log") or error) if isinstance(error.result, dict) else str(error)
         return "no message"

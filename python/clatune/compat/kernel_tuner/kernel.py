@@ -220,6 +220,8 @@ class Kernel:
         """Writes the problem. `judged`: the arguments that a Judge checks."""
         text = self._text(folder)
         arguments = {f"arg{i}": self._argument(i, answer, atol, judged) for i in range(len(self.arguments))}
+        if answer is not None:
+            answer = [_as_stored(right, value) for right, value in zip(answer, self.arguments)]
         options = [_escape(one) for one in self.options]
         options += [f"-D{name}={1 if at else 256}" for at, name in enumerate(self.block_names) if name not in self.parameters]
         specification: dict[str, Any] = {"ProblemSize": self.problem_sizes(), **{f"GridDiv{axis}": self.divisors(at) for at, axis in enumerate("XYZ")}}
@@ -255,7 +257,12 @@ class Kernel:
             entry |= {"AccessType": "ReadWrite", "Output": int(wanted)}
             if wanted and not judged and atol is not None:
                 entry |= {"AbsoluteTolerance": float(atol), "RelativeTolerance": RTOL}
-        return Argument(entry, value)
+        return Argument(entry, _as_stored(value, value))
+
+
+def _as_stored(array: Any, like: Any) -> Any:
+    """The elements in the order in which `like` has them in memory, which Kernel Tuner passes as it is."""
+    return np.reshape(array, like.shape).ravel("F") if array is not None and like.flags.fnc else array
 
 
 def _block_names(given: Sequence[str] | None, parameters: Parameters) -> list[str]:
