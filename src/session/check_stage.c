@@ -363,9 +363,12 @@ int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measureme
   s.is_judge = clt_space_canonical(space, s.judge) == stage->config;
   s.sizes = clt_instance_sizes_text(s.instance);
   int rc = s.sizes ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK && c->thorough)
-    clt_log(c->settings->log, c->settings->user, CLT_LOG_INFO, "checking %s: inputs: %zu",
-            *s.sizes ? s.sizes : "the problem's sizes", stage->n_checks ? stage->n_checks : 1);
+  if (rc == CLT_OK && c->tell) {
+    char *what = clt_format("checking %s: inputs: %zu", *s.sizes ? s.sizes : "the problem's sizes",
+                            stage->n_checks ? stage->n_checks : 1);
+    if (what) c->tell(c->user, what);
+    free(what);
+  }
   for (size_t i = 0; i < stage->n_checks; i++) s.attempts[i] = (attempt){.check = stage->checks[i]};
   bool ends = false;
   for (int round = 0; rc == CLT_OK && !ends && round < MOST_ROUNDS; round++) {

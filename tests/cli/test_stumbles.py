@@ -256,7 +256,7 @@ class Events(SimulatedTest):
         self.assertEqual(start["space"], answer["space"])
         self.assertEqual((end["exit_code"], end["error"], end["result"]), (0, None, answer))
         self.assertEqual([e["evaluations"] for e in by["evaluation"]], list(range(1, 31)))
-        self.assertEqual([e["phase"] for e in by["phase"]][::len(by["phase"]) - 1], ["default", "finalists"])
+        self.assertEqual([e["phase"] for e in by["phase"]][::len(by["phase"]) - 1], ["default", "checks"])
         best = None
         for e in by["evaluation"]:
             self.assertEqual((e["reason"], e["known"], set(e["configuration"])), ("none", False, {"a", "b"}))
