@@ -107,7 +107,7 @@ int64_t clt_tune_n_failed(clt_config *example, const clt_tune_result *result, cl
 
 /* The progress of a tuning; valid during the callback only. */
 typedef struct clt_progress {
-  const char *phase;             /* "default", "suggestions", the phase of the searcher, or "finalists" */
+  const char *phase;             /* "default", "suggestions", the phase of the searcher, "finalists" or "checks" */
   int64_t done, total;           /* evaluations; total is the budget, or the size of the space if that is smaller */
   const clt_tune_result *so_far; /* counts and best so far */
   double best_value;             /* value of the objective for the best */

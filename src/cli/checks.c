@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #define MOST_WHY 300 /* bytes of a reason that are printed */
+#define MOST_NAMED 3 /* inputs with the same remark; of more, the first */
 
 json_t *cli_json_checks(const clt_check_result *checks, size_t n) {
   json_t *out = json_array();
@@ -62,7 +63,15 @@ static json_t *gather_remarks(const json_t *checks, bool passed) {
 static void print_remarks(const char *title, const json_t *checks, bool passed, int width) {
   json_t *remarks = gather_remarks(checks, passed), *inputs;
   const char *end;
-  json_object_foreach(remarks, end, inputs) printf("%-*s%s%s\n", width, title, json_string_value(inputs), end);
+  json_object_foreach(remarks, end, inputs) {
+    const char *text = json_string_value(inputs);
+    size_t n = 0; /* after the first */
+    for (const char *at = text; (at = strstr(at, ", ")) != NULL; at++) n++;
+    if (n < MOST_NAMED)
+      printf("%-*s%s%s\n", width, title, text, end);
+    else
+      printf("%-*s%.*s and %zu others%s\n", width, title, (int)strcspn(text, ","), text, n, end);
+  }
   json_decref(remarks);
 }
 

@@ -188,8 +188,8 @@ static const clt_line margin_lines[] = {
     {"[{?first}sensitivity]",
      "{?noticed_change>0}'{argument}': the comparison notices a change of one element by about {noticed_change:.2%} of "
      "its value"
-     "|{?without_effect}'{argument}': not known, as the result depends neither on its last nor on a middle element; an "
-     "output that the kernel only writes is WriteOnly, without FillType"
+     "|{?without_effect}'{argument}': not known, as the correct result depends neither on its last nor on a middle "
+     "element; an output that the kernel only writes is WriteOnly, without FillType"
      "|{?unnoticed}'{argument}': a missing element would not be noticed on the file's inputs"
      "[; a \"RelativeTolerance\" of {noticing_tolerance:.1g} would notice it, if rounding errors are below that]"
      "|{?noticed_change=0}'{argument}': the comparison notices any change of one element",
@@ -351,6 +351,8 @@ static void print_plan(clt_checking *c, clt_config config, const plan_result *re
   json_decref(margins);
 }
 
+static void tell_check(void *quiet, const char *what) { cli_log(quiet, CLT_LOG_INFO, what); }
+
 static void end_oclgrind(void *oclgrind) { clt_oclgrind_end(oclgrind); }
 
 static int run_verify(const cli_arguments *arguments) {
@@ -399,6 +401,8 @@ static int run_verify(const cli_arguments *arguments) {
                                    .settings = &settings,
                                    .run_s = verdicts[0].m.time_s,
                                    .thorough = true,
+                                   .tell = tell_check,
+                                   .user = &quiet,
                                    .accused = CLT_CONFIG_NONE}};
   const bool plans = !is_sample && oclgrind.log == NULL && !clt_problem_is_command(subject.problem) &&
                      clt_measurement_correct(&verdicts[0].m) &&

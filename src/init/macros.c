@@ -229,13 +229,14 @@ json_t *clt_draft_values(const clt_draft *d, const clt_draft_macro *m) {
   int64_t numbers[MAX_NUMBERS + 1], first = m->value, last = m->value;
   if (m->list) return typed_values(m->list);
   json_t *list = json_array();
-  /* The numbers that it is compared with, and another one (1 if possible) for the #else branch. */
+  /* The numbers that it is compared with, and a smaller one for the #else branch: its default, or 1. */
   size_t n = is_work_group(d, m) ? 0 : compared_numbers(numbers, d->plain, m->name);
   if (n > 1 && numbers[n - 1] > 1) {
     bool has_default = !m->is_defined && !m->is_given;
-    if (numbers[0] > 1) {
+    const int64_t other = !has_default && m->value < 1 ? m->value : 1;
+    if (numbers[0] > other) {
       memmove(numbers + 1, numbers, n++ * sizeof *numbers);
-      numbers[0] = 1;
+      numbers[0] = other;
     }
     for (size_t i = 0; i < n; i++) has_default |= numbers[i] == m->value;
     for (size_t i = 0; has_default && i < n; i++) json_array_append_new(list, json_integer(numbers[i]));

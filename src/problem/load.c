@@ -330,6 +330,8 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   if (open.others[0]) snprintf(others, sizeof others, " (also line %s)", open.others);
   if (open.first.json)
     clt_node_fail(&open.first, "fill in this value%s: %s", others, json_string_value(open.first.json));
+  if (json_object_get(root.json, "cache") || json_object_get(root.json, "results"))
+    clt_node_fail(&root, "is a recording, not a problem file; 'clatune report' and 'clatune replay' read it");
   clt_read_object(&root,
                   CLT_NAMES("General", "ProblemParameters", "ConfigurationSpace", "KernelSpecification", "Command",
                             "Strategy", "ReferenceArguments", "Reference", "Budget", "Search", "BenchmarkConfig",

@@ -366,9 +366,12 @@ int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measureme
   char limit[64] = "";
   int rc = s.sizes ? CLT_OK : clt_fail_memory(error);
   if (limit_s > 0) clt_snprintf(limit, sizeof limit, ", at most %.0f s", limit_s);
-  if (rc == CLT_OK && c->thorough)
-    clt_log(c->settings->log, c->settings->user, CLT_LOG_INFO, "checking %s%s%s",
-            s.sizes[0] ? s.sizes : "the file's sizes", c->mirrored ? " in the opposite order" : "", limit);
+  if (rc == CLT_OK && c->tell) {
+    char *what = clt_format("checking %s%s%s", s.sizes[0] ? s.sizes : "the file's sizes",
+                            c->mirrored ? " in the opposite order" : "", limit);
+    if (what) c->tell(c->user, what);
+    free(what);
+  }
   for (size_t i = 0; i < stage->n_checks; i++) s.attempts[i] = (attempt){.check = stage->checks[i]};
   bool ends = false;
   for (int round = 0; rc == CLT_OK && !ends && round < MOST_ROUNDS; round++) {

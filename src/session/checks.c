@@ -249,6 +249,7 @@ int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
                     .unfollowed = s->unfollowed,
                     .allied = s->allied,
                     .make_room = make_room,
+                    .tell = clt_session_note_waits,
                     .user = s};
   int rc = CLT_OK;
   if (s->finalist_answer.done && clt_recipe_applies(clt_instance_problem(instance), &s->finalist_check.recipe))

@@ -163,6 +163,8 @@ static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_e
       return CLT_OK;
     }
     clt_race_run *races = NULL;
+    s->contest = "checks";
+    clt_session_progress(s, NULL);
     int rc = clt_session_begin_races(&races, s, fastest->config, error);
     if (rc == CLT_OK) rc = clt_session_verify(s, fastest, error);
     const bool passed = rc == CLT_OK && clt_measurement_correct(fastest);
@@ -170,6 +172,7 @@ static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_e
     if (rc == CLT_OK) rc = raced;
     if (rc == CLT_OK && clt_measurement_correct(fastest) && s->settings->check)
       rc = s->settings->check(s->settings->user, fastest, error);
+    s->contest = "finalists";
     if (rc) return rc;
     if (clt_measurement_correct(fastest)) f->checked = fastest->config;
   }
@@ -380,12 +383,12 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
       .checked = CLT_CONFIG_NONE};
   clt_measurement *best = &s->result->best;
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
-  s->in_contest = true;
+  s->contest = "finalists";
   int rc = f.configs && f.measurements ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = find_champions(&f, s, error);
   if (rc == CLT_OK) rc = play_finals(&f, s, most, error);
   if (rc == CLT_OK && s->limits.binds && f.leader.config != CLT_CONFIG_NONE) rc = compare_unbound(&f, s, error);
-  s->in_contest = false;
+  s->contest = NULL;
   if (s->result->n_front == 0 && f.n_front > 0) {
     s->result->front = f.front;
     s->result->n_front = f.n_front;

@@ -293,6 +293,7 @@ int clt_session_begin_races(clt_race_run **out, clt_session *s, clt_config winne
 /* Waits for the thread; the user's wish to stop is passed on. */
 static void await(clt_race_run *r) {
   while (!__atomic_load_n(&r->ended, __ATOMIC_ACQUIRE)) {
+    clt_session_note_waits(r->session, "looking for races with Oclgrind");
     if (clt_stop_asked(r->session->settings->stop)) __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
     nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
   }

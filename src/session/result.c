@@ -73,7 +73,7 @@ void clt_session_progress(clt_session *s, const clt_measurement *last) {
   const char *phase = report.phase;
   if (l->n_initial_answered < l->n_initial) phase = "suggestions";
   if (l->has_default && l->n_initial_answered == 0) phase = "default";
-  if (s->in_contest) phase = "finalists";
+  if (s->contest) phase = s->contest;
   const char *waits = s->last_progress_s - s->waits_s < SAID_LATELY_S ? s->waits : NULL;
   const clt_progress now = {
       .phase = phase,
@@ -94,7 +94,7 @@ void clt_session_note_waits(void *session, const char *what) {
   clt_session *s = session;
   snprintf(s->waits, sizeof s->waits, "%s", what);
   s->waits_s = clt_now_s();
-  if (s->in_contest && s->waits_s - s->last_progress_s >= CLT_TICK_S) clt_session_progress(s, NULL);
+  if (s->contest && s->waits_s - s->last_progress_s >= CLT_TICK_S) clt_session_progress(s, NULL);
 }
 
 int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error) {
@@ -298,10 +298,11 @@ static int note_noise(clt_session *s, clt_error *error) {
     n_apart++;
     if (apart > most) most = apart, furthest = r;
     if (r->config == default_config)
-      rc = clt_session_note(s, error,
-                            "the default configuration's median run took %s in the search and %s in the final comparison, so the "
-                            "speed-up is uncertain",
-                            cost_text(before, s, r->median_cost), cost_text(after, s, r->final_cost));
+      rc = clt_session_note(
+          s, error,
+          "the default configuration's median run took %s in the search and %s in the final comparison, so the "
+          "speed-up is uncertain",
+          cost_text(before, s, r->median_cost), cost_text(after, s, r->final_cost));
   }
   if (furthest && rc == CLT_OK) {
     clt_config_print(name, sizeof name, s->loop.space, furthest->config);

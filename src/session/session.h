@@ -53,6 +53,7 @@ typedef struct clt_checking {
   bool more_follow;   /* checks at other sizes come next: a process is started for them meanwhile */
   /* Called when memory is short, before one more attempt. */
   int (*make_room)(void *user, clt_error *error);
+  void (*tell)(void *user, const char *what); /* what is being checked; nullable */
   void *user;
   clt_check_result *results; /* out */
   size_t n_results, capacity;
@@ -118,8 +119,9 @@ typedef struct clt_session {
   double start_s, last_progress_s;
   char waits[400]; /* what the evaluator waits for, as it said at waits_s */
   double waits_s;
-  clt_processor_time used;  /* at the start */
-  bool in_contest, unbound; /* unbound: the evaluator times without binding threads to processors */
+  clt_processor_time used; /* at the start */
+  const char *contest;     /* what the comparison of finalists is doing: "finalists", "checks"; NULL: it does not run */
+  bool unbound;            /* the evaluator times without binding threads to processors */
   const clt_evaluator_type *evaluator;
   clt_evaluator_limits limits;
   void *evaluator_options, *evaluator_state; /* state is NULL unless open */

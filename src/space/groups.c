@@ -183,7 +183,10 @@ static int report_failed_root(grouping *g, uint32_t root, const uint32_t *positi
     uint32_t p = clt_expr_slot(expr, i);
     if (g->space->parameters[p].n_values == 1) continue;
     clt_text_printf(&with, "%s%s=", with.n ? " " : ", with ", g->space->parameters[p].name);
+    const bool is_text = values[p].type == CLT_STRING;
+    clt_text_add(&with, is_text ? "'" : "");
     clt_text_add_value(&with, values[p]);
+    clt_text_add(&with, is_text ? "' (a text; write numbers without quotes)" : "");
   }
   if (clt_expr_eval(expr, values, &ignored, &why) != CLT_E_EXPRESSION)
     snprintf(why.message, sizeof why.message, "cannot evaluate '%.300s'", clt_expr_text(expr));

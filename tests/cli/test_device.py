@@ -53,7 +53,9 @@ class Generators(CliTest):
 
 class Tune(CliTest):
     def test_summary_and_reuse(self):
-        text = self.clatune("tune", "scale.json", *FAST, "--budget", "6", "--finalists", "2").stdout
+        run = self.clatune("tune", "scale.json", *FAST, "--budget", "6", "--finalists", "2")
+        text = run.stdout
+        self.assertRegex(run.stderr, r"\nclatune: finalists  6/6 .*\n(.*\n)*clatune: checks  6/6 ")
         for part in ("best configuration", "-Dblock=", "speed-up", "evaluations         6", "stored in"):
             self.assertIn(part, text)
         again = self.clatune_json("tune", "scale.json", *NO_FINALISTS, "--budget", "6")

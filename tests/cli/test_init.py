@@ -242,6 +242,24 @@ kernel void typed(global REAL *out, int n) {
         self.edit("large.json", '  "Reference": ', '  "// Reference": ')
         self.verify("large.json")
 
+    def test_a_default_for_the_else_branch_is_one_of_the_values(self):
+        self.write("table.cl", """#ifndef TABLE
+#define TABLE 0
+#endif
+kernel void table(global float *out, int n) {
+#if TABLE == 1
+  if (get_global_id(0) < n) out[get_global_id(0)] = 1;
+#elif TABLE == 2
+  if (get_global_id(0) < n) out[get_global_id(0)] = 2;
+#else
+  if (get_global_id(0) < n) out[get_global_id(0)] = 0;
+#endif
+}
+""")
+        self.init("table.cl")
+        values = {p["Name"]: p["Values"] for p in self.problem("table.json")["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual(values["TABLE"], [0, 1, 2])
+
     def test_an_editor_finds_the_schema(self):
         self.write("my.cl", SCALE)
         self.init("my.cl")

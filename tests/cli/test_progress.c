@@ -11,6 +11,7 @@
 
 #include "../search/bench.h"
 #include "cli/cli.h"
+#include "cli/document.h"
 #include "session/session.h"
 
 static char said[4000];
@@ -88,8 +89,31 @@ static void time_left_does_not_grow_in_silence(void **state) {
   assert_non_null(strstr(said, "no evaluation has ended for 3m20s\n"));
 }
 
+static void many_inputs_with_one_remark_are_counted(void **state) {
+  (void)state;
+  static const char *const names[] = {"nudged inputs", "NaN", "infinities", "spikes 1"};
+  for (size_t n = 3; n <= 4; n++) {
+    json_t *checks = json_array();
+    for (size_t i = 0; i < n; i++)
+      json_array_append_new(checks, json_pack("{s:s, s:s, s:b, s:s}", "sizes", "n=77", "inputs", names[i], "passed", 0,
+                                              "why", "no time was left"));
+    FILE *const before = stdout;
+    char *text = NULL;
+    size_t length = 0;
+    assert_non_null(stdout = open_memstream(&text, &length));
+    cli_draw_checks("verified", checks, 20);
+    fclose(stdout);
+    stdout = before;
+    assert_non_null(strstr(text, n == 3 ? "nudged inputs, NaN, infinities at n=77: no time was left\n"
+                                        : "nudged inputs and 3 others at n=77: no time was left\n"));
+    free(text);
+    json_decref(checks);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_waited_for_is_said),
-                                     cmocka_unit_test(time_left_does_not_grow_in_silence)};
+                                     cmocka_unit_test(time_left_does_not_grow_in_silence),
+                                     cmocka_unit_test(many_inputs_with_one_remark_are_counted)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

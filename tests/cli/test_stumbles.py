@@ -35,6 +35,17 @@ class WrongFile(SimulatedTest):
         (self.folder / "broken.json").write_text('{"General": {"BenchmarkName": "x"},\n "Budget": [1, 2,\n]}')
         self.assertIn("broken.json:3: trailing comma: remove the ',' before the ']'", self.clatune("space", "broken.json", expect=1).stderr)
 
+    def test_a_recording_in_place_of_a_problem(self):
+        for text in ('{"device_name": "x", "cache": {}}', '{"results": [], "metadata": {}}'):
+            (self.folder / "r.json").write_text(text)
+            self.assertIn("r.json: is a recording, not a problem file; 'clatune report' and", self.clatune("space", "r.json", expect=1).stderr)
+
+    def test_numbers_in_quotes_are_called_texts(self):
+        problem = {"ConfigurationSpace": {"TuningParameters": [{"Name": "WG", "Values": ["16", "32"]}], "Conditions": ["WG > 16"]},
+                   "KernelSpecification": {"KernelName": "copy", "KernelFile": "copy.cl", "GlobalSize": [64], "Arguments": []}}
+        (self.folder / "quoted.json").write_text(json.dumps(problem))
+        self.assertIn("with WG='16' (a text; write numbers without quotes)", self.clatune("space", "quoted.json", expect=1).stderr)
+
     def test_plain_text_in_place_of_a_recording(self):
         (self.folder / "times.txt").write_text("16 32 0.5\n")
         said = self.clatune("report", "times.txt", expect=1).stderr
@@ -245,7 +256,7 @@ class Events(SimulatedTest):
         self.assertEqual(start["space"], answer["space"])
         self.assertEqual((end["exit_code"], end["error"], end["result"]), (0, None, answer))
         self.assertEqual([e["evaluations"] for e in by["evaluation"]], list(range(1, 31)))
-        self.assertEqual([e["phase"] for e in by["phase"]][::len(by["phase"]) - 1], ["default", "finalists"])
+        self.assertEqual([e["phase"] for e in by["phase"]][::len(by["phase"]) - 1], ["default", "checks"])
         best = None
         for e in by["evaluation"]:
             self.assertEqual((e["reason"], e["known"], set(e["configuration"])), ("none", False, {"a", "b"}))

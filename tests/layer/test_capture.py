@@ -197,6 +197,7 @@ class Ways(Capture):
 
     def test_a_result_of_each_group_keeps_the_group(self):
         run = self.folder.run(CLATUNE, "capture", "-o", "c", "--kernel", "partial", "--", ODD, self.headers)
+        self.assertIn("clatune: trying other values of the macros of kernel 'partial'; this may take a minute\n", run.stderr)
         self.assertIn("kernel 'partial': other values of local_x give other results, so it stays 64", run.stderr)
         self.assertRegex(run.stdout, "tuning parameters: none\n")
         space = self.verify("c/partial/partial.json")["ConfigurationSpace"]["TuningParameters"]

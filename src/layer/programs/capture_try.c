@@ -187,6 +187,9 @@ int capture_try(captured *c, json_t *problem, const char *path, clt_error *error
   const json_t *list = json_object_get(json_object_get(problem, "ConfigurationSpace"), "TuningParameters"), *other;
   const json_t *global = json_object_get(json_object_get(problem, "KernelSpecification"), "GlobalSize");
   const double end_s = clt_now_s() + PATIENCE_S;
+  if (!c->quiet)
+    cli_message(CLI_FOUND, "trying other values of the macros of kernel '%s'; this may take a minute",
+                clt_json_string(c->kernel, "name"));
   const int rc = poison_outputs(c, problem, path, error);
   json_t *parameter;
   size_t i, k;
