@@ -42,6 +42,7 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
   return rc;
 }
 
+/* First waits for those who are adding rows. */
 int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
   static const char withdraw[] =
       "WITH c AS (UPDATE cell SET state = 'failed', output = 'withdrawn', code = NULL, finished = clock_timestamp()"
@@ -52,8 +53,13 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
       " SELECT (SELECT count(*) FROM c) - (SELECT count(*) FROM p) FROM plan WHERE id = $1";
   clt_pq_rows *rows = NULL;
   clt_error why = {0};
-  int rc = clt_pq_run(pq, &rows, withdraw, &why, "*w", plan);
-  if (rc && strcmp(clt_pq_state(pq), "42501") == 0)
+  int rc = clt_pq_begin(pq, &why);
+  if (rc == CLT_OK) rc = clt_pq_run(pq, NULL, "SELECT FROM plan WHERE id = $1 FOR UPDATE", &why, "*w", plan);
+  if (rc == CLT_OK) rc = clt_pq_run(pq, &rows, withdraw, &why, "*w", plan);
+  const bool denied = rc && strcmp(clt_pq_state(pq), "42501") == 0;
+  const int ended = clt_pq_end(pq, rc == CLT_OK, &why);
+  if (rc == CLT_OK) rc = ended;
+  if (denied)
     return clt_fail(error, rc,
                     "withdrawing a plan needs the role " CLT_ROLE_OWNER
                     ": connect as a user with that role (&user=NAME), or GRANT " CLT_ROLE_OWNER " TO \"%s\"",

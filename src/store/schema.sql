@@ -28,17 +28,17 @@ CREATE TABLE IF NOT EXISTS clatune.about(version integer NOT NULL);
 
 -- Texts are compared by bytes, independently of the database's language.
 CREATE TABLE IF NOT EXISTS clatune.problem(
-  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hash text COLLATE "C" NOT NULL UNIQUE);
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hash text COLLATE "C" NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS clatune.device(
-  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key text COLLATE "C" NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key text COLLATE "C" NOT NULL,
   driver text COLLATE "C" NOT NULL, UNIQUE(key, driver));
 CREATE TABLE IF NOT EXISTS clatune.key(
-  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, problem integer NOT NULL REFERENCES clatune.problem,
-  device integer NOT NULL REFERENCES clatune.device, UNIQUE(problem, device));
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, problem bigint NOT NULL REFERENCES clatune.problem,
+  device bigint NOT NULL REFERENCES clatune.device, UNIQUE(problem, device));
 -- What a login says a key is: description is of the device. It counts for what that login has measured, and for the
 -- login itself (postgresql.c).
 CREATE TABLE IF NOT EXISTS clatune.described(
-  id bigint GENERATED ALWAYS AS IDENTITY, key integer NOT NULL REFERENCES clatune.key, login text COLLATE "C" NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY, key bigint NOT NULL REFERENCES clatune.key, login text COLLATE "C" NOT NULL,
   name text NOT NULL DEFAULT '', path text NOT NULL DEFAULT '', sizes text NOT NULL DEFAULT '',
   kernel text NOT NULL DEFAULT '', description text NOT NULL DEFAULT '', tuning text NOT NULL DEFAULT '',
   PRIMARY KEY(key, login));
@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS clatune.turn(login text COLLATE "C" PRIMARY KEY, n bi
 CREATE TABLE IF NOT EXISTS clatune.measurement(
   origin text COLLATE "C" NOT NULL, number bigint NOT NULL,
   txid bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint, id bigint GENERATED ALWAYS AS IDENTITY,
-  key integer NOT NULL REFERENCES clatune.key, kind text COLLATE "C" NOT NULL, configuration text NOT NULL,
+  key bigint NOT NULL REFERENCES clatune.key, kind text COLLATE "C" NOT NULL, configuration text NOT NULL,
   reason text COLLATE "C" NOT NULL, time_s float8, clock text NOT NULL, build_s float8, first_launch_s float8,
   runs_s float8, verify_s float8, wait_s float8, max_abs_error float8, log text, created_s bigint NOT NULL,
   runs float8[], energy_J float8, figures float8[], use float8[], confirmed bigint NOT NULL DEFAULT 0,
@@ -75,6 +75,18 @@ UPDATE clatune.measurement SET txid=1 WHERE txid > pg_current_xact_id()::text::b
 -- Measurements that the owner has set apart, with the same columns. gone: as txid.
 CREATE TABLE IF NOT EXISTS clatune.revoked(LIKE clatune.measurement,
   gone bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint, PRIMARY KEY(origin, number));
+-- Ids were integers, which a login can use up in a day by transactions that it undoes.
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM information_schema.columns WHERE table_schema = 'clatune' AND table_name = 'problem'
+             AND column_name = 'id' AND data_type = 'integer') THEN
+    ALTER TABLE clatune.problem ALTER id TYPE bigint;
+    ALTER TABLE clatune.device ALTER id TYPE bigint;
+    ALTER TABLE clatune.key ALTER id TYPE bigint, ALTER problem TYPE bigint, ALTER device TYPE bigint;
+    ALTER TABLE clatune.described ALTER key TYPE bigint;
+    ALTER TABLE clatune.measurement ALTER key TYPE bigint;
+    ALTER TABLE clatune.revoked ALTER key TYPE bigint;
+  END IF;
+END $$;
 CREATE INDEX IF NOT EXISTS revoked_since ON clatune.revoked(gone);
 UPDATE clatune.revoked SET gone=1 WHERE gone > pg_current_xact_id()::text::bigint;
 
@@ -424,8 +436,8 @@ SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
       CASE WHEN p.withdrawn THEN 'failed' ELSE 'open' END, CASE WHEN p.withdrawn THEN 'withdrawn' END
     FROM target AS t JOIN plan AS p ON p.id = t.plan,
       json_array_elements_text(_texts) WITH ORDINALITY AS u(text, i)
-    WHERE t.id = _target AND _first >= 0
-      AND _first + i <= p.n_cells
+    WHERE t.id = _target AND _first >= 0 AND _first + i <= p.n_cells
+    FOR SHARE OF p -- a plan that is being withdrawn waits, or is waited for
   ON CONFLICT DO NOTHING $$;
 
 -- Claims a tuning of one of the targets. A repeated call gives the same one. If a call with the same claim is still
@@ -554,14 +566,16 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
 -- --- the owner ---
 
 -- Sets measurements apart, forgets what a login has described of which no measurement is left, and fails and returns the tunings that rested on them: those of these agents, and those whose
--- result is one of the measurements.
+-- result is one of the measurements. Nobody's open transaction adds any after it.
 CREATE OR REPLACE FUNCTION clatune.revoke(_who text, _since timestamptz, OUT n bigint, OUT plan text, OUT device text,
   OUT tuning text, OUT whose text) RETURNS SETOF record LANGUAGE plpgsql SET search_path = pg_catalog, clatune, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
   moved bigint;
-  them bigint[] := ARRAY(SELECT id FROM agent WHERE login = _who); -- whatever others call their agents
+  them bigint[];
 BEGIN
+  LOCK TABLE measurement, cell IN SHARE ROW EXCLUSIVE MODE;
+  them := ARRAY(SELECT id FROM agent WHERE login = _who); -- whatever others call their agents
   IF them = '{}' THEN them := ARRAY(SELECT id FROM agent WHERE _who IN (login || '/' || name, login || '/' || host)); END IF;
   IF them = '{}' THEN them := ARRAY(SELECT id FROM agent AS a WHERE is_of(a, _who)); END IF;
   IF (SELECT count(DISTINCT login) FROM agent WHERE id = ANY(them)) > 1 THEN -- anyone can call an agent anything

@@ -276,6 +276,19 @@ class Roles(FarmTest):
         said = looks.communicate()[1]
         self.assertEqual((said.count("\n"), looks.returncode), ("out of shared memory" in said, 0), said)
 
+    def test_transactions_that_are_undone_use_up_no_numbers(self):
+        """Each takes ids from the sequences, which were short ones, as an upgrade finds them."""
+        self.finish_farm(1)
+        ids = {"problem": ("id",), "device": ("id",), "key": ("id", "problem", "device"), "described": ("key",), "measurement": ("key",), "revoked": ("key",)}
+        self.server.query("".join(f"alter table clatune.{table} alter {column} type integer; " for table, columns in ids.items() for column in columns),
+                          self.database)
+        self.clatune("store", "init", self.server.local_url(self.database))
+        self.server.query("".join(f"select setval(pg_get_serial_sequence('clatune.{table}', 'id'), 2147483647); " for table in ("problem", "device", "key")),
+                          self.database)
+        self.attack("select clatune.deliver('[{\"problem\": \"p\", \"device\": \"d\", \"driver\": \"x\", \"origin\": \"o\"}]', 'x')".replace('"o"', '"eeeeeeeeeeeeeeee", "number": 1, '
+                    '"kind": "search", "configuration": "", "reason": "none", "clock": "", "created_s": 1, "confirmed": 0, "comparison": 0'), login="agent")
+        self.assertEqual(self.value("select max(key) from clatune.measurement"), "2147483648")
+
     # --- forging ---
 
     def join(self):
@@ -648,6 +661,43 @@ class Roles(FarmTest):
 
     # --- provenance ---
 
+    def test_a_name_prunes_only_what_those_measured_who_say_it(self):
+        """mallory calls what the agent measured like an old problem of her own."""
+        self.finish_farm(1)
+        n = len(self.records())
+        self.record("'a=1 b=1'")
+        self.attack("select clatune.describe(p.hash, d.key, d.driver, 'old', '', '', '', '', '') from clatune.problem p, clatune.device d")
+        for would in ("--dry-run",), ():
+            [removed] = [value for name, value in self.clatune_json("store", "prune", "--problem", "old", *would, "--store", self.url_of("boss")).items() if name != "store"]
+            self.assertEqual(removed, 1)
+        self.assertEqual(len(self.records()), n)
+        self.assertEqual(self.clatune_json("store", "prune", "--problem", "copy", "--store", self.url_of("boss"))["removed"], n)
+
+    def test_no_open_transaction_escapes_the_owner(self):
+        """mallory's has added a record, a finished tuning, rows of a plan and a device, when these are revoked and withdrawn."""
+        self.finish_farm(1)
+        self.write_plan(3, Budgets=6)
+        self.submit()
+        self.join()
+        remedies = {"revoke": ("store", "revoke", "--agent", "mallory"), "withdraw": ("sweep", "--withdraw", "2"), "again": ("sweep", "--withdraw", "3")}
+        deeds = {"revoke": self.delivery("'x=1'") + "; select clatune.claim(repeat('a', 32), 'new:1:1', '[2]'); "
+                           "select clatune.finish(2, 0, repeat('a', 32), '{}', 0, '{}')",
+                 "withdraw": "select clatune.join_plan(2, 'A', 'x', 'A', 3); select clatune.add_cells(3, 0, '[\"a\"]')",
+                 "again": "select clatune.join_plan(3, 'A', 'x', 'A', 3)"}
+        self.write_plan(3, Budgets=7)
+        self.submit()
+        for name, remedy in remedies.items():
+            with self.subTest(name), contextlib.closing(Session(self.url_of("mallory"))) as psql:
+                psql.ask("begin; " + deeds[name])
+                remedying = subprocess.Popen([CLATUNE, *remedy, "--store", self.url_of("boss")], env=self.environment, text=True, stdout=subprocess.DEVNULL,
+                                             stderr=subprocess.PIPE)
+                self.assertRegex(remedying.stderr.readline(), "'mallory' .*waiting until it is free")
+                psql.ask("commit")
+                self.assertEqual((remedying.communicate()[1], remedying.returncode), ("", 0))
+        self.assertEqual(self.value("select count(*) from clatune.measurement m join clatune.agent a on a.id = m.agent and login = 'mallory'"), "0")
+        self.assertEqual(self.states(), {"done": 1, "failed": 4})
+        self.assertEqual(self.value("select count(*) from clatune.plan"), "2")
+
     def test_the_owners_remedies_take_as_long_as_they_need(self):
         """A login may have added so much that they cannot be done within the time limit of other statements."""
         self.finish_farm(2)
@@ -660,6 +710,8 @@ class Roles(FarmTest):
         boss = self.url_of("boss")
         plan = self.value("select id from clatune.plan")
         self.assertIn("1 tunings withdrawn", self.clatune("sweep", "--withdraw", plan, "--store", boss).stdout)
+        self.server.query("update clatune.measurement set created_s = 0 where number = 1", self.database)
+        self.assertGreater(self.clatune_json("store", "prune", "--older-than", "1", "--store", boss)["removed"], 0)
         self.assertGreater(self.clatune_json("store", "revoke", "--agent", "agent", "--store", boss)["revoked"], 0)
 
     def test_what_an_agent_delivered_is_listed_and_revoked(self):
