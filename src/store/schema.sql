@@ -136,6 +136,7 @@ CREATE TABLE IF NOT EXISTS clatune.plan(
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS seen pg_snapshot NOT NULL DEFAULT pg_current_snapshot();
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS withdrawn boolean NOT NULL DEFAULT false; -- also the rows to come
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT ''; -- the login that submitted it
+CREATE INDEX IF NOT EXISTS plan_of ON clatune.plan(maker, id);
 -- How many tunings it has on each device: its "#cells" begins with the number.
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS n_cells bigint NOT NULL
   GENERATED ALWAYS AS (coalesce(substring(text FROM '"#cells":"(\d{1,9}) [0-9a-f]{32}"')::bigint, 0)) STORED;
@@ -154,18 +155,22 @@ CREATE TABLE IF NOT EXISTS clatune.cell(
   PRIMARY KEY(target, n)) WITH (fillfactor = 70);
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS login text COLLATE "C";
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS lease_s float8 NOT NULL DEFAULT 120;
-ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_origin text COLLATE "C";
-ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_number bigint;
 -- Tunings of earlier versions: a measurement with the time of the result's line, which has twelve digits of it. A worker
--- may have written any line: what is longer is no time, and no number for float8.
-UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
-  FROM clatune.target AS t, clatune.device AS d, clatune.key AS k, clatune.measurement AS m
-  WHERE c.state = 'done' AND c.best_origin IS NULL AND t.id = c.target AND d.key = t.device AND d.driver = t.driver
-    AND k.device = d.id AND m.key = k.id AND m.reason = 'none' AND m.kind IN ('search', 'finalist')
-    AND to_char(m.time_s, '9.99999999999EEEE') = to_char(
-      substring(c.line FROM '"best_s":(\d{1,20}(?:\.\d{1,30})?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
-    AND m.configuration = (SELECT string_agg(v[1] || '=' || v[2], ' ' ORDER BY v[1] COLLATE "C") FROM regexp_matches(
-      substring(c.line FROM '"configuration":{([^}]*)}'), '"([^"]*)":"?([^",]*)', 'g') AS v);
+-- may have written any line: what is longer is no time, and no number for float8. Only once, because there may be many.
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM information_schema.columns WHERE table_schema = 'clatune' AND table_name = 'cell'
+                 AND column_name = 'best_origin') THEN
+    ALTER TABLE clatune.cell ADD COLUMN best_origin text COLLATE "C", ADD COLUMN best_number bigint;
+    UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
+      FROM clatune.target AS t, clatune.device AS d, clatune.key AS k, clatune.measurement AS m
+      WHERE c.state = 'done' AND t.id = c.target AND d.key = t.device AND d.driver = t.driver
+        AND k.device = d.id AND m.key = k.id AND m.reason = 'none' AND m.kind IN ('search', 'finalist')
+        AND to_char(m.time_s, '9.99999999999EEEE') = to_char(
+          substring(c.line FROM '"best_s":(\d{1,20}(?:\.\d{1,30})?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
+        AND m.configuration = (SELECT string_agg(v[1] || '=' || v[2], ' ' ORDER BY v[1] COLLATE "C") FROM regexp_matches(
+          substring(c.line FROM '"configuration":{([^}]*)}'), '"([^"]*)":"?([^",]*)', 'g') AS v);
+  END IF;
+END $$;
 -- Of earlier versions: agents that claimed tunings without a greeting, so that they can be revoked.
 INSERT INTO clatune.agent(login, name) SELECT DISTINCT login, agent FROM clatune.cell
   WHERE login IS NOT NULL AND agent IS NOT NULL ON CONFLICT DO NOTHING;
@@ -400,6 +405,9 @@ BEGIN
   END IF;
   IF NOT _lease_s BETWEEN 1 AND 86400 THEN
     RAISE EXCEPTION 'a lease has 1 to 86400 seconds' USING ERRCODE = '22023';
+  END IF;
+  IF (SELECT count(*) FROM plan WHERE maker = session_user) >= 10000 AND NOT EXISTS (SELECT FROM plan WHERE hash = md5(_text)) THEN
+    RAISE EXCEPTION '% has submitted 10000 plans, and cannot add more', session_user USING ERRCODE = '54000';
   END IF;
   INSERT INTO plan AS p(name, text, lease_s, maker) SELECT one_line(_name, 200), _text, _lease_s, session_user WHERE NOT EXISTS
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;

@@ -306,6 +306,17 @@ class Roles(FarmTest):
     def summary(self, expect=1):
         return json.loads(self.clatune("sweep", "plan.json", "--summary", "--json", "--store", self.url, expect=expect).stdout)
 
+    def test_results_of_nothing_do_not_hold_up_an_init(self):
+        """Each was compared with all measurements."""
+        self.finish_farm(1)
+        self.write_plan(3, Budgets=6)
+        self.submit()
+        self.join()
+        self.assertEqual(self.end({"best_s": 1}, {}), "done")
+        self.server.query("create function public.refuse() returns trigger language plpgsql as $$ begin raise 'looked for'; end $$;"
+                          "create trigger updated before update on clatune.cell execute function public.refuse()", self.database)
+        self.clatune("store", "init", self.server.local_url(self.database))
+
     def test_open_tunings_are_done_by_those_who_claim_and_measure(self):
         self.finish_farm(1)
         self.write_plan(3, Budgets=6)
@@ -320,6 +331,11 @@ class Roles(FarmTest):
         self.assertEqual(said[1:2] + said[-1:], ["unfounded", "lost"], said)
         self.assertEqual(self.summary(expect=0)["tunings"]["to_do"], 3)
 
+    def upgrade(self):
+        """From an earlier version, which did not note what results rest on."""
+        self.server.query("alter table clatune.cell drop best_origin, drop best_number", self.database)
+        self.clatune("store", "init", self.server.local_url(self.database))
+
     def test_what_ended_without_a_measurement_can_be_revoked_and_reopened(self):
         """By an agent that the database has not heard of. Nor does its line, with no number that a database has, stop an upgrade."""
         self.finish_farm(1)
@@ -327,7 +343,7 @@ class Roles(FarmTest):
         self.submit()
         self.join()
         self.assertEqual(self.end({"best_s": 10**400}, {}), "done")
-        self.clatune("store", "init", self.server.local_url(self.database))
+        self.upgrade()
         self.assertEqual(len(self.clatune_json("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))["tunings"]), 1)
         self.assertEqual(self.end({}, {}), "done")
         self.assertEqual(self.states(), {"done": 2, "failed": 1, "open": 1})
@@ -341,8 +357,7 @@ class Roles(FarmTest):
         self.agent()
         self.until_finished()
         self.stop_agents()
-        self.server.query("update clatune.cell set best_origin = null, best_number = null", self.database)  # as earlier versions have it
-        self.clatune("store", "init", self.server.local_url(self.database))
+        self.upgrade()
         names = ("problem", "configuration", "time_s")
         [row] = self.server.query("select p.hash, m.configuration, m.time_s from clatune.cell c join clatune.measurement m on m.origin = best_origin and "
                                   "m.number = best_number join clatune.key k on k.id = m.key join clatune.problem p on p.id = k.problem", self.database)
@@ -407,6 +422,19 @@ class Roles(FarmTest):
         self.assertEqual(self.value("select count(*) from clatune.agent where login = 'mallory' and seen > 'epoch'"), "1000")
         self.agent()
         self.assertTrue(until(lambda: self.states() == {"done": 4}), self.states())
+
+    def test_many_plans_hold_up_nobodys(self):
+        """mallory submits as many as she can, all of which agents have to refuse."""
+        many = "select count(*) from generate_series(1, 9990) i, lateral clatune.submit('x', '{\"a\": ' || i || '}', 3, false)"
+        self.attack(many)
+        self.refused(many.replace("1, 9990", "9991, 10001"), words="has submitted 10000 plans")
+        self.write_plan(1)
+        self.submit()
+        self.agent()
+        self.until_finished()
+        self.assertLess(self.agents[0].said.count("left to other agents"), 200)
+        self.assertIn("'farm'", self.clatune("sweep", "--status", "--store", self.url_of("looker")).stdout)
+        self.stop_agents()
 
     def test_invented_agents_are_not_looked_through(self):
         """Nor for each of the devices that mallory has added to the plan."""
