@@ -87,7 +87,8 @@ DO $$ BEGIN
     ALTER TABLE clatune.revoked ALTER key TYPE bigint;
   END IF;
 END $$;
-CREATE INDEX IF NOT EXISTS revoked_since ON clatune.revoked(gone);
+DROP INDEX IF EXISTS clatune.revoked_since;
+CREATE INDEX IF NOT EXISTS revoked_from ON clatune.revoked(gone, origin, number);
 UPDATE clatune.revoked SET gone=1 WHERE gone > pg_current_xact_id()::text::bigint;
 
 -- --- the farm ---

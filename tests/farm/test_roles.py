@@ -765,12 +765,17 @@ class Roles(FarmTest):
         [agent] = self.clatune_json("store", "show", "--by", "agent", "--store", boss)
         self.assertEqual((agent["measurements"], agent["revoked"]), (0, n))
         self.assertEqual(self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--store", self.url)["tier"], "default")
-        # What the agent's file still has is not believed there, and does not return.
+        # What the agent's file still has is not believed there, and does not return, however much else was revoked.
+        self.server.query("alter role agent set work_mem = '512kB'; alter role agent set temp_file_limit = 0; insert into clatune.revoked(origin, number, id, key, "
+                          "txid, kind, configuration, reason, clock, created_s, confirmed, comparison) select left(md5(i::text), 16), i, 0, 0, 1, '', '', '', "
+                          "'', 0, 0, 0 from generate_series(1, 20000) i", self.database)
+        self.addCleanup(self.server.query, "alter role agent reset all")
         again = self.agents[0].start()
         self.write_plan(1, Budgets=8)
         self.submit()
         self.assertTrue(until(lambda: self.value("select count(*) from clatune.cell where text ~ 'budget=8' and state = 'done'") == "1"), again.said)
         self.assertEqual(again.stop(), 143, again.said)
+        self.assertNotIn("out of disk space", again.said)
         self.assertEqual(self.value("select count(*) from clatune.measurement m join clatune.revoked r using (origin, number)"), "0")
         self.assertEqual(json.loads(self.value("select line from clatune.cell where text ~ 'budget=8'"))["evaluations"]["reused"], 0)
         self.assertEqual(self.states(), {"failed": N, "done": 1})
