@@ -54,7 +54,7 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
   clt_pq_rows *rows = NULL;
   clt_error why = {0};
   int rc = clt_pq_begin(pq, &why);
-  if (rc == CLT_OK) rc = clt_pq_run(pq, NULL, "SELECT FROM plan WHERE id = $1 FOR UPDATE", &why, "*w", plan);
+  if (rc == CLT_OK) rc = clt_pq_run(pq, NULL, "SELECT FROM plan WHERE id = $1 FOR UPDATE", &why, "w", plan);
   if (rc == CLT_OK) rc = clt_pq_run(pq, &rows, withdraw, &why, "*w", plan);
   const bool denied = rc && strcmp(clt_pq_state(pq), "42501") == 0;
   const int ended = clt_pq_end(pq, rc == CLT_OK, &why);
