@@ -206,10 +206,14 @@ void farm_forget_past(farm_agent_lane *l) {
  * piece is written, so that other lanes can continue. */
 static int fetch(farm_agent *f, clt_shipper *s, clt_store *into, const clt_store_key *key, const char *name) {
   clt_pull all = {0};
-  clt_error why = {0};
-  pthread_mutex_lock(&f->lock);
-  int rc = farm_is_away(f) ? CLT_E_AGAIN : farm_note(f, clt_pull_revoked(s, into, &why), &why);
-  pthread_mutex_unlock(&f->lock);
+  clt_revoked_place gone = {0};
+  int rc = CLT_OK;
+  while (rc == CLT_OK && !gone.ended) {
+    clt_error why = {0};
+    pthread_mutex_lock(&f->lock);
+    rc = farm_is_away(f) ? CLT_E_AGAIN : farm_note(f, clt_pull_revoked(&gone, s, into, &why), &why);
+    pthread_mutex_unlock(&f->lock);
+  }
   for (bool more = true; rc == CLT_OK && more;) {
     clt_store *piece = NULL;
     clt_error error = {0};

@@ -10,6 +10,7 @@
 #include "farm/agent.h"
 
 #define PLANS_S 2.0       /* between two checks for new plans */
+#define REFUSES_S 0.1     /* until others get their turn */
 #define LOOKS 30          /* checks, until all plans are read again */
 #define MOST_HELD 4000000 /* tunings, values and bytes of all plans in memory: about 200 MB, mostly of tunings */
 
@@ -148,24 +149,25 @@ static int know_keys(farm_agent *f, clt_error *error) {
   return rc || f->keys ? rc : clt_fail_memory(error);
 }
 
-/* Reads newly submitted plans, page by page, one at a time, as there may be any number. From time to time all of them,
- * because a new submission reopens failed tunings. */
+/* Reads newly submitted plans, page by page, one at a time besides those that are refused, as there may be any number.
+ * From time to time all of them, because a new submission reopens failed tunings. */
 static int learn_plans(farm_agent *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = know_keys(f, error);
   if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->seen, f->keys, error);
   const size_t n = rc ? 0 : clt_pq_n_rows(rows);
+  const double until_s = clt_now_s() + REFUSES_S;
   bool took = false;
   if (rc == CLT_OK) f->connection = clt_pq_connection(f->pq);
-  for (size_t i = 0; rc == CLT_OK && !took && i < n; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < n && !took && (i == 0 || clt_now_s() < until_s); i++) {
     const char *hash = clt_pq_text(rows, i, 3);
     farm_agent_plan *p = NULL;
     const int64_t id = clt_pq_whole(rows, i, 0);
     for (size_t k = 0; k < f->n_plans && p == NULL; k++)
       if (strcmp(f->plans[k]->hash, hash) == 0) p = f->plans[k];
-    took = p == NULL || (p->sweep.plan && p->id != id);
     if (p == NULL) rc = learn_plan(f, &p, id, clt_pq_text(rows, i, 2), hash, error);
     if (f->connection != clt_pq_connection(f->pq)) break; /* meanwhile it may be another database */
+    took = p && p->sweep.plan && p->id != id;
     if (p) p->listed = true;
     if (rc == CLT_OK && p->id != id) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
     if (rc == CLT_E_NOT_FOUND) rc = CLT_OK; /* it was withdrawn just now */

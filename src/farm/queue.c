@@ -42,6 +42,7 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
   return rc;
 }
 
+/* First waits for those who are adding rows. */
 int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
   static const char withdraw[] =
       "WITH c AS (UPDATE cell SET state = 'failed', output = 'withdrawn', code = NULL, finished = clock_timestamp()"
@@ -52,8 +53,13 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
       " SELECT (SELECT count(*) FROM c) - (SELECT count(*) FROM p) FROM plan WHERE id = $1";
   clt_pq_rows *rows = NULL;
   clt_error why = {0};
-  int rc = clt_pq_run(pq, &rows, withdraw, &why, "*w", plan);
-  if (rc && strcmp(clt_pq_state(pq), "42501") == 0)
+  int rc = clt_pq_begin(pq, &why);
+  if (rc == CLT_OK) rc = clt_pq_run(pq, NULL, "SELECT FROM plan WHERE id = $1 FOR UPDATE", &why, "w", plan);
+  if (rc == CLT_OK) rc = clt_pq_run(pq, &rows, withdraw, &why, "*w", plan);
+  const bool denied = rc && strcmp(clt_pq_state(pq), "42501") == 0;
+  const int ended = clt_pq_end(pq, rc == CLT_OK, &why);
+  if (rc == CLT_OK) rc = ended;
+  if (denied)
     return clt_fail(error, rc,
                     "withdrawing a plan needs the role " CLT_ROLE_OWNER
                     ": connect as a user with that role (&user=NAME), or GRANT " CLT_ROLE_OWNER " TO \"%s\"",
@@ -82,13 +88,15 @@ int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *te
 }
 
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, const char *devices, clt_error *error) {
+  /* Of each login the newest, so that one with many does not hold up those of others. */
   static const char ask[] =
-      "SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash FROM plan p WHERE id > $1 AND"
-      " (NOT " PLAN_HAS("p.id", "") " OR " PLAN_HAS("p.id", UNFINISHED)
+      "SELECT p.* FROM (SELECT DISTINCT maker FROM plan) m CROSS JOIN LATERAL"
+      " (SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash FROM plan p"
+      " WHERE p.maker = m.maker AND id > $1 AND (NOT " PLAN_HAS("p.id", "") " OR " PLAN_HAS("p.id", UNFINISHED)
       " OR EXISTS (SELECT FROM json_array_elements_text($2::json) d WHERE"
       " NOT EXISTS (SELECT FROM target t WHERE t.plan = p.id AND t.device = d AND p.n_cells <="
       " (SELECT count(*) FROM cell WHERE cell.target = t.id))))"
-      " ORDER BY id LIMIT 50";
+      " ORDER BY id DESC LIMIT 100) p ORDER BY id LIMIT 50";
   return clt_pq_run(pq, rows, ask, error, "wt", after, devices);
 }
 
@@ -329,7 +337,7 @@ static int list_rows(json_t *out, const char *name, clt_pq *pq, const char *sql,
                      int64_t plan, clt_error *error) {
   clt_pq_rows *rows = NULL;
   json_t *list = json_array();
-  int rc = clt_pq_run(pq, &rows, sql, error, "w", plan);
+  int rc = clt_pq_run(pq, &rows, sql, error, plan ? "w" : "*w", plan); /* an agent does not wait long */
   const size_t n = rc ? 0 : clt_pq_n_rows(rows);
   for (size_t i = 0; i < n; i++) {
     json_t *object = json_object();
@@ -383,13 +391,13 @@ int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
       " FROM target t JOIN cell ON cell.target = t.id" OF_AGENT " WHERE $1 IN (0, t.plan) GROUP BY t.id),"
       " m AS (SELECT plan, sum(s) / nullif(sum(done), 0) AS s FROM k GROUP BY plan),"
       " p AS (SELECT count(*) OVER (), p.id, left(p.name, 200), " SINCE
-      "p.submitted)::float8, " WHOLE("n") ", " WHOLE("open") ", " WHOLE("running")
+      "p.submitted)::float8, " WHOLE("n") " AS n, " WHOLE("open") ", " WHOLE("running")
       ", " WHOLE("done") ", " WHOLE("failed") ", " WHOLE("k.withdrawn") ", " WHOLE("lately") ", max(m.s),"
-      " max(greatest((open + running) * " TUNING_S " / greatest(alive, 1), free + " TUNING_S ")),"
-      " CASE WHEN sum(n) IS NULL THEN left(p.text, 65536) ELSE '' END"
+      " max(greatest((open + running) * " TUNING_S " / greatest(alive, 1), free + " TUNING_S "))"
       " FROM plan p LEFT JOIN k ON k.plan = p.id LEFT JOIN m ON m.plan = p.id WHERE $1 IN (0, p.id) GROUP BY p.id"
       BY_TURNS("p.maker", "coalesce(sum(running), 0) > 0 DESC, coalesce(sum(open + running), 1) > 0 DESC, p.id DESC")
-      ", p.id DESC LIMIT 100) SELECT * FROM p ORDER BY id";
+      ", p.id DESC LIMIT 100) SELECT p.*,"
+      " CASE n WHEN 0 THEN (SELECT left(text, 65536) FROM plan WHERE plan.id = p.id) ELSE '' END FROM p ORDER BY id";
   static const char *const plan_columns[] = {"wid",       "tname",   "rage_s",  "wtunings",   "wopen",
                                              "wrunning",  "wdone",   "wfailed", "wwithdrawn", "wdone_in_the_last_hour",
                                              "rtuning_s", "rleft_s", "tneeds",  NULL};

@@ -254,23 +254,34 @@ int clt_pull_next(clt_store **piece, clt_pull *p, clt_shipper *s, const clt_stor
   return CLT_OK;
 }
 
-int clt_pull_revoked(clt_shipper *s, clt_store *store, clt_error *error) {
+int clt_pull_revoked(clt_revoked_place *at, clt_shipper *s, clt_store *store, clt_error *error) {
   static const char ask[] =
-      "SELECT origin, number, pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM (SELECT origin, number FROM"
-      " revoked WHERE gone >= $1 UNION ALL SELECT '', -1) AS r ORDER BY number";
+      "SELECT origin, number, gone, pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM (SELECT) AS one LEFT "
+      "JOIN"
+      " (SELECT origin, number, gone FROM revoked WHERE (gone, origin, number) > ($1, $2, $3) AND length(origin) < 65"
+      " ORDER BY gone, origin, number LIMIT $4) AS r ON true ORDER BY gone, origin, number";
   clt_pq_rows *rows = NULL;
   forget_what_may_be_gone(s);
-  int rc = clt_pq_run(s->pq, &rows, ask, error, "w", s->revoked);
-  const size_t n = rc ? 0 : clt_pq_n_rows(rows);
-  if (n > 1) rc = store->type->transaction(store->state, CLT_STORE_BEGIN, NULL, error);
-  for (size_t i = 0; rc == CLT_OK && n > 1 && i < n; i++)
-    rc = clt_store_forget(store, clt_pq_text(rows, i, 0), clt_pq_whole(rows, i, 1), error);
-  if (n > 1) {
+  if (at->connection != s->connection)
+    *at = (clt_revoked_place){.connection = s->connection, .gone = s->revoked, .number = INT64_MIN};
+  int rc = clt_pq_run(s->pq, &rows, ask, error, "wtww", at->gone, at->origin, at->number, (int64_t)PULLED_AT_ONCE);
+  if (rc) return rc;
+  const size_t n = clt_pq_is_null(rows, 0, 0) ? 0 : clt_pq_n_rows(rows);
+  if (at->oldest == 0) at->oldest = clt_pq_whole(rows, 0, 3);
+  if (n > 0) rc = store->type->transaction(store->state, CLT_STORE_BEGIN, NULL, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    snprintf(at->origin, sizeof at->origin, "%s", clt_pq_text(rows, i, 0));
+    at->number = clt_pq_whole(rows, i, 1);
+    at->gone = clt_pq_whole(rows, i, 2);
+    rc = clt_store_forget(store, at->origin, at->number, error);
+  }
+  if (n > 0) {
     const clt_store_step step = rc ? CLT_STORE_UNDO : CLT_STORE_COMMIT;
     const int ended = store->type->transaction(store->state, step, NULL, error);
     if (rc == CLT_OK) rc = ended;
   }
-  if (rc == CLT_OK) s->revoked = clt_pq_whole(rows, 0, 2);
+  at->ended = n < PULLED_AT_ONCE;
+  if (rc == CLT_OK && at->ended) s->revoked = at->oldest;
   clt_pq_rows_free(rows);
   return rc;
 }

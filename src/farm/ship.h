@@ -49,8 +49,16 @@ int clt_pull_next(clt_store **piece, clt_pull *pull, clt_shipper *shipper, const
                   const char *problem_name, clt_error *error);
 void clt_pull_release(clt_pull *pull);
 
-/* Deletes the records from a store that were revoked since the previous call over this connection. */
-int clt_pull_revoked(clt_shipper *shipper, clt_store *store, clt_error *error);
+/* How far revoked records were read; first zeros. */
+typedef struct clt_revoked_place {
+  uint64_t connection;
+  int64_t gone, number, oldest; /* oldest: the oldest running transaction when it began */
+  char origin[65];
+  bool ended;
+} clt_revoked_place;
+
+/* Deletes some of the records from a store that were revoked since the shipper has read them last, until `ended`. */
+int clt_pull_revoked(clt_revoked_place *place, clt_shipper *shipper, clt_store *store, clt_error *error);
 
 /* --- the files --- */
 

@@ -10,7 +10,7 @@ static int ask(clt_pq_rows **rows, clt_pq **pq, const char *sql, const char *url
                clt_error *error) {
   int rc = clt_pq_new(pq, url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, error);
   if (rc) return rc;
-  return who ? clt_pq_run(*pq, rows, sql, error, "*tn", who, since_s) : clt_pq_run(*pq, rows, sql, error, "");
+  return who ? clt_pq_run(*pq, rows, sql, error, "*tn", who, since_s) : clt_pq_run(*pq, rows, sql, error, "*");
 }
 
 int clt_store_agents(json_t **out, const char *url, clt_error *error) {

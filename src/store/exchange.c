@@ -223,7 +223,8 @@ int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool
   if (rc == CLT_OK) {
     for (size_t i = 0; rc == CLT_OK && i < n_keys; i++) {
       if (!is_selected(selection, &keys[i], &last)) continue;
-      rc = store->type->remove(store->state, &keys[i].key, selection->before_s, dry_run, &n, error);
+      if (!selection->problem_name) keys[i].voice = 0; /* whatever it is called */
+      rc = store->type->remove(store->state, &keys[i], selection->before_s, dry_run, &n, error);
       sum += n;
     }
     rc = end_transaction(store, rc, error);

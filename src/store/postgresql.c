@@ -81,10 +81,14 @@ static const char news[] =
     "SELECT " OLDEST ", EXISTS(SELECT FROM measurement AS m WHERE m.txid >= $1 AND m.txid < " OLDEST
     " AND m.origin <> $2) OR EXISTS(SELECT FROM revoked WHERE gone >= $1 AND gone < " OLDEST ")";
 
-static const char count_selected[] = CLT_COUNT_SELECTED;
+/* $5: what those call the problem who made the records; NULL: anything. */
+#define CALLED                                                                                                   \
+  " AND ($5 IS NULL OR EXISTS(SELECT FROM described AS s LEFT JOIN agent AS a ON a.id=m.agent WHERE s.key=m.key" \
+  " AND s.login=coalesce(a.login, '') AND s.name=$5))"
+static const char count_selected[] = CLT_COUNT_SELECTED CALLED;
 static const char remove_selected[] =
     "DELETE FROM measurement WHERE (origin, number) IN (SELECT m.origin, m.number FROM measurement AS m" CLT_SELECTED
-    " LIMIT $5)";
+        CALLED " LIMIT $6)";
 
 typedef struct postgresql_store {
   clt_pq *pq;
@@ -176,19 +180,22 @@ static int add_to_postgresql(void *state, const clt_store_description *d, const 
   return rc || record == NULL ? rc : add_record(store, &d->key, record, n_added, error);
 }
 
-static int remove_from_postgresql(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
-                                  clt_error *error) {
+static int remove_from_postgresql(void *state, const clt_store_description *d, int64_t before_s, bool count_only,
+                                  uint64_t *n, clt_error *error) {
   postgresql_store *store = state;
+  const clt_store_key *key = &d->key;
+  const char *name = d->voice ? d->problem_name : NULL;
   clt_pq_rows *rows = NULL;
   int rc = count_only ? CLT_OK : check_writable(store, error);
   if (rc == CLT_OK) rc = send_records(store, error);
   if (rc == CLT_OK)
-    rc = clt_pq_run(store->pq, &rows, count_selected, error, "tttw", key->problem, key->device, key->driver, before_s);
+    rc = clt_pq_run(store->pq, &rows, count_selected, error, "*tttwt", key->problem, key->device, key->driver, before_s,
+                    name);
   if (rc == CLT_OK) *n = (uint64_t)clt_pq_whole(rows, 0, 0);
   clt_pq_rows_free(rows);
   for (uint64_t n_gone = 0; rc == CLT_OK && !count_only && n_gone <= *n; n_gone += REMOVED_AT_ONCE)
-    rc = clt_pq_run(store->pq, NULL, remove_selected, error, "tttww", key->problem, key->device, key->driver, before_s,
-                    (int64_t)REMOVED_AT_ONCE);
+    rc = clt_pq_run(store->pq, NULL, remove_selected, error, "*tttwtw", key->problem, key->device, key->driver,
+                    before_s, name, (int64_t)REMOVED_AT_ONCE);
   return rc;
 }
 

@@ -28,17 +28,17 @@ CREATE TABLE IF NOT EXISTS clatune.about(version integer NOT NULL);
 
 -- Texts are compared by bytes, independently of the database's language.
 CREATE TABLE IF NOT EXISTS clatune.problem(
-  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hash text COLLATE "C" NOT NULL UNIQUE);
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hash text COLLATE "C" NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS clatune.device(
-  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key text COLLATE "C" NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key text COLLATE "C" NOT NULL,
   driver text COLLATE "C" NOT NULL, UNIQUE(key, driver));
 CREATE TABLE IF NOT EXISTS clatune.key(
-  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, problem integer NOT NULL REFERENCES clatune.problem,
-  device integer NOT NULL REFERENCES clatune.device, UNIQUE(problem, device));
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, problem bigint NOT NULL REFERENCES clatune.problem,
+  device bigint NOT NULL REFERENCES clatune.device, UNIQUE(problem, device));
 -- What a login says a key is: description is of the device. It counts for what that login has measured, and for the
 -- login itself (postgresql.c).
 CREATE TABLE IF NOT EXISTS clatune.described(
-  id bigint GENERATED ALWAYS AS IDENTITY, key integer NOT NULL REFERENCES clatune.key, login text COLLATE "C" NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY, key bigint NOT NULL REFERENCES clatune.key, login text COLLATE "C" NOT NULL,
   name text NOT NULL DEFAULT '', path text NOT NULL DEFAULT '', sizes text NOT NULL DEFAULT '',
   kernel text NOT NULL DEFAULT '', description text NOT NULL DEFAULT '', tuning text NOT NULL DEFAULT '',
   PRIMARY KEY(key, login));
@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS clatune.turn(login text COLLATE "C" PRIMARY KEY, n bi
 CREATE TABLE IF NOT EXISTS clatune.measurement(
   origin text COLLATE "C" NOT NULL, number bigint NOT NULL,
   txid bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint, id bigint GENERATED ALWAYS AS IDENTITY,
-  key integer NOT NULL REFERENCES clatune.key, kind text COLLATE "C" NOT NULL, configuration text NOT NULL,
+  key bigint NOT NULL REFERENCES clatune.key, kind text COLLATE "C" NOT NULL, configuration text NOT NULL,
   reason text COLLATE "C" NOT NULL, time_s float8, clock text NOT NULL, build_s float8, first_launch_s float8,
   runs_s float8, verify_s float8, wait_s float8, max_abs_error float8, log text, created_s bigint NOT NULL,
   runs float8[], energy_J float8, figures float8[], use float8[], confirmed bigint NOT NULL DEFAULT 0,
@@ -75,7 +75,20 @@ UPDATE clatune.measurement SET txid=1 WHERE txid > pg_current_xact_id()::text::b
 -- Measurements that the owner has set apart, with the same columns. gone: as txid.
 CREATE TABLE IF NOT EXISTS clatune.revoked(LIKE clatune.measurement,
   gone bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint, PRIMARY KEY(origin, number));
-CREATE INDEX IF NOT EXISTS revoked_since ON clatune.revoked(gone);
+-- Ids were integers, which a login can use up in a day by transactions that it undoes.
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM information_schema.columns WHERE table_schema = 'clatune' AND table_name = 'problem'
+             AND column_name = 'id' AND data_type = 'integer') THEN
+    ALTER TABLE clatune.problem ALTER id TYPE bigint;
+    ALTER TABLE clatune.device ALTER id TYPE bigint;
+    ALTER TABLE clatune.key ALTER id TYPE bigint, ALTER problem TYPE bigint, ALTER device TYPE bigint;
+    ALTER TABLE clatune.described ALTER key TYPE bigint;
+    ALTER TABLE clatune.measurement ALTER key TYPE bigint;
+    ALTER TABLE clatune.revoked ALTER key TYPE bigint;
+  END IF;
+END $$;
+DROP INDEX IF EXISTS clatune.revoked_since;
+CREATE INDEX IF NOT EXISTS revoked_from ON clatune.revoked(gone, origin, number);
 UPDATE clatune.revoked SET gone=1 WHERE gone > pg_current_xact_id()::text::bigint;
 
 -- --- the farm ---
@@ -124,6 +137,7 @@ CREATE TABLE IF NOT EXISTS clatune.plan(
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS seen pg_snapshot NOT NULL DEFAULT pg_current_snapshot();
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS withdrawn boolean NOT NULL DEFAULT false; -- also the rows to come
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT ''; -- the login that submitted it
+CREATE INDEX IF NOT EXISTS plan_of ON clatune.plan(maker, id);
 -- How many tunings it has on each device: its "#cells" begins with the number.
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS n_cells bigint NOT NULL
   GENERATED ALWAYS AS (coalesce(substring(text FROM '"#cells":"(\d{1,9}) [0-9a-f]{32}"')::bigint, 0)) STORED;
@@ -142,18 +156,22 @@ CREATE TABLE IF NOT EXISTS clatune.cell(
   PRIMARY KEY(target, n)) WITH (fillfactor = 70);
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS login text COLLATE "C";
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS lease_s float8 NOT NULL DEFAULT 120;
-ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_origin text COLLATE "C";
-ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_number bigint;
 -- Tunings of earlier versions: a measurement with the time of the result's line, which has twelve digits of it. A worker
--- may have written any line: what is longer is no time, and no number for float8.
-UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
-  FROM clatune.target AS t, clatune.device AS d, clatune.key AS k, clatune.measurement AS m
-  WHERE c.state = 'done' AND c.best_origin IS NULL AND t.id = c.target AND d.key = t.device AND d.driver = t.driver
-    AND k.device = d.id AND m.key = k.id AND m.reason = 'none' AND m.kind IN ('search', 'finalist')
-    AND to_char(m.time_s, '9.99999999999EEEE') = to_char(
-      substring(c.line FROM '"best_s":(\d{1,20}(?:\.\d{1,30})?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
-    AND m.configuration = (SELECT string_agg(v[1] || '=' || v[2], ' ' ORDER BY v[1] COLLATE "C") FROM regexp_matches(
-      substring(c.line FROM '"configuration":{([^}]*)}'), '"([^"]*)":"?([^",]*)', 'g') AS v);
+-- may have written any line: what is longer is no time, and no number for float8. Only once, because there may be many.
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM information_schema.columns WHERE table_schema = 'clatune' AND table_name = 'cell'
+                 AND column_name = 'best_origin') THEN
+    ALTER TABLE clatune.cell ADD COLUMN best_origin text COLLATE "C", ADD COLUMN best_number bigint;
+    UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
+      FROM clatune.target AS t, clatune.device AS d, clatune.key AS k, clatune.measurement AS m
+      WHERE c.state = 'done' AND t.id = c.target AND d.key = t.device AND d.driver = t.driver
+        AND k.device = d.id AND m.key = k.id AND m.reason = 'none' AND m.kind IN ('search', 'finalist')
+        AND to_char(m.time_s, '9.99999999999EEEE') = to_char(
+          substring(c.line FROM '"best_s":(\d{1,20}(?:\.\d{1,30})?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
+        AND m.configuration = (SELECT string_agg(v[1] || '=' || v[2], ' ' ORDER BY v[1] COLLATE "C") FROM regexp_matches(
+          substring(c.line FROM '"configuration":{([^}]*)}'), '"([^"]*)":"?([^",]*)', 'g') AS v);
+  END IF;
+END $$;
 -- Of earlier versions: agents that claimed tunings without a greeting, so that they can be revoked.
 INSERT INTO clatune.agent(login, name) SELECT DISTINCT login, agent FROM clatune.cell
   WHERE login IS NOT NULL AND agent IS NOT NULL ON CONFLICT DO NOTHING;
@@ -389,10 +407,15 @@ BEGIN
   IF NOT _lease_s BETWEEN 1 AND 86400 THEN
     RAISE EXCEPTION 'a lease has 1 to 86400 seconds' USING ERRCODE = '22023';
   END IF;
+  IF (SELECT count(*) FROM plan WHERE maker = session_user) >= 10000 AND NOT EXISTS (SELECT FROM plan WHERE hash = md5(_text)) THEN
+    RAISE EXCEPTION '% has submitted 10000 plans, and cannot add more', session_user USING ERRCODE = '54000';
+  END IF;
   INSERT INTO plan AS p(name, text, lease_s, maker) SELECT one_line(_name, 200), _text, _lease_s, session_user WHERE NOT EXISTS
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
   IF _again THEN
-    UPDATE plan SET withdrawn = false, lease_s = _lease_s WHERE hash = md5(_text); -- whoever submitted it first
+    -- Whoever submitted it first; but nobody takes others' claims by a lease that is too short for them.
+    UPDATE plan SET withdrawn = false, lease_s = CASE maker WHEN session_user THEN _lease_s
+      ELSE greatest(_lease_s, least(lease_s, 600)) END WHERE hash = md5(_text);
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
       WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id
         AND (cell.state = 'failed' OR (cell.state = 'done' AND cell.best_origin IS NULL));
@@ -424,8 +447,8 @@ SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
       CASE WHEN p.withdrawn THEN 'failed' ELSE 'open' END, CASE WHEN p.withdrawn THEN 'withdrawn' END
     FROM target AS t JOIN plan AS p ON p.id = t.plan,
       json_array_elements_text(_texts) WITH ORDINALITY AS u(text, i)
-    WHERE t.id = _target AND _first >= 0
-      AND _first + i <= p.n_cells
+    WHERE t.id = _target AND _first >= 0 AND _first + i <= p.n_cells
+    FOR SHARE OF p -- a plan that is being withdrawn waits, or is waited for
   ON CONFLICT DO NOTHING $$;
 
 -- Claims a tuning of one of the targets. A repeated call gives the same one. If a call with the same claim is still
@@ -554,14 +577,16 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
 -- --- the owner ---
 
 -- Sets measurements apart, forgets what a login has described of which no measurement is left, and fails and returns the tunings that rested on them: those of these agents, and those whose
--- result is one of the measurements.
+-- result is one of the measurements. Nobody's open transaction adds any after it.
 CREATE OR REPLACE FUNCTION clatune.revoke(_who text, _since timestamptz, OUT n bigint, OUT plan text, OUT device text,
   OUT tuning text, OUT whose text) RETURNS SETOF record LANGUAGE plpgsql SET search_path = pg_catalog, clatune, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
   moved bigint;
-  them bigint[] := ARRAY(SELECT id FROM agent WHERE login = _who); -- whatever others call their agents
+  them bigint[];
 BEGIN
+  LOCK TABLE measurement, cell IN SHARE ROW EXCLUSIVE MODE;
+  them := ARRAY(SELECT id FROM agent WHERE login = _who); -- whatever others call their agents
   IF them = '{}' THEN them := ARRAY(SELECT id FROM agent WHERE _who IN (login || '/' || name, login || '/' || host)); END IF;
   IF them = '{}' THEN them := ARRAY(SELECT id FROM agent AS a WHERE is_of(a, _who)); END IF;
   IF (SELECT count(DISTINCT login) FROM agent WHERE id = ANY(them)) > 1 THEN -- anyone can call an agent anything

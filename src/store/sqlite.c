@@ -351,15 +351,15 @@ static int add_to_sqlite(void *state, const clt_store_description *d, const clt_
   return end_writing(store, rc, error);
 }
 
-static int remove_from_sqlite(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
-                              clt_error *error) {
+static int remove_from_sqlite(void *state, const clt_store_description *d, int64_t before_s, bool count_only,
+                              uint64_t *n, clt_error *error) {
   sqlite_store *store = state;
   int rc = count_only ? CLT_OK : begin_writing(store, error);
   if (rc) return rc;
-  rc = run_statement(store, COUNT, n, error, "kw", key, before_s);
+  rc = run_statement(store, COUNT, n, error, "kw", &d->key, before_s);
   if (count_only) return rc;
   if (rc == CLT_OK) rc = run_statement(store, REMEMBER_HIGHEST, NULL, error, "");
-  if (rc == CLT_OK) rc = run_statement(store, REMOVE, NULL, error, "kw", key, before_s);
+  if (rc == CLT_OK) rc = run_statement(store, REMOVE, NULL, error, "kw", &d->key, before_s);
   return end_writing(store, rc, error);
 }
 

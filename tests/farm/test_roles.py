@@ -276,6 +276,19 @@ class Roles(FarmTest):
         said = looks.communicate()[1]
         self.assertEqual((said.count("\n"), looks.returncode), ("out of shared memory" in said, 0), said)
 
+    def test_transactions_that_are_undone_use_up_no_numbers(self):
+        """Each takes ids from the sequences, which were short ones, as an upgrade finds them."""
+        self.finish_farm(1)
+        ids = {"problem": ("id",), "device": ("id",), "key": ("id", "problem", "device"), "described": ("key",), "measurement": ("key",), "revoked": ("key",)}
+        self.server.query("".join(f"alter table clatune.{table} alter {column} type integer; " for table, columns in ids.items() for column in columns),
+                          self.database)
+        self.clatune("store", "init", self.server.local_url(self.database))
+        self.server.query("".join(f"select setval(pg_get_serial_sequence('clatune.{table}', 'id'), 2147483647); " for table in ("problem", "device", "key")),
+                          self.database)
+        self.attack("select clatune.deliver('[{\"problem\": \"p\", \"device\": \"d\", \"driver\": \"x\", \"origin\": \"o\"}]', 'x')".replace('"o"', '"eeeeeeeeeeeeeeee", "number": 1, '
+                    '"kind": "search", "configuration": "", "reason": "none", "clock": "", "created_s": 1, "confirmed": 0, "comparison": 0'), login="agent")
+        self.assertEqual(self.value("select max(key) from clatune.measurement"), "2147483648")
+
     # --- forging ---
 
     def join(self):
@@ -293,6 +306,17 @@ class Roles(FarmTest):
     def summary(self, expect=1):
         return json.loads(self.clatune("sweep", "plan.json", "--summary", "--json", "--store", self.url, expect=expect).stdout)
 
+    def test_results_of_nothing_do_not_hold_up_an_init(self):
+        """Each was compared with all measurements."""
+        self.finish_farm(1)
+        self.write_plan(3, Budgets=6)
+        self.submit()
+        self.join()
+        self.assertEqual(self.end({"best_s": 1}, {}), "done")
+        self.server.query("create function public.refuse() returns trigger language plpgsql as $$ begin raise 'looked for'; end $$;"
+                          "create trigger updated before update on clatune.cell execute function public.refuse()", self.database)
+        self.clatune("store", "init", self.server.local_url(self.database))
+
     def test_open_tunings_are_done_by_those_who_claim_and_measure(self):
         self.finish_farm(1)
         self.write_plan(3, Budgets=6)
@@ -307,6 +331,11 @@ class Roles(FarmTest):
         self.assertEqual(said[1:2] + said[-1:], ["unfounded", "lost"], said)
         self.assertEqual(self.summary(expect=0)["tunings"]["to_do"], 3)
 
+    def upgrade(self):
+        """From an earlier version, which did not note what results rest on."""
+        self.server.query("alter table clatune.cell drop best_origin, drop best_number", self.database)
+        self.clatune("store", "init", self.server.local_url(self.database))
+
     def test_what_ended_without_a_measurement_can_be_revoked_and_reopened(self):
         """By an agent that the database has not heard of. Nor does its line, with no number that a database has, stop an upgrade."""
         self.finish_farm(1)
@@ -314,7 +343,7 @@ class Roles(FarmTest):
         self.submit()
         self.join()
         self.assertEqual(self.end({"best_s": 10**400}, {}), "done")
-        self.clatune("store", "init", self.server.local_url(self.database))
+        self.upgrade()
         self.assertEqual(len(self.clatune_json("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))["tunings"]), 1)
         self.assertEqual(self.end({}, {}), "done")
         self.assertEqual(self.states(), {"done": 2, "failed": 1, "open": 1})
@@ -328,8 +357,7 @@ class Roles(FarmTest):
         self.agent()
         self.until_finished()
         self.stop_agents()
-        self.server.query("update clatune.cell set best_origin = null, best_number = null", self.database)  # as earlier versions have it
-        self.clatune("store", "init", self.server.local_url(self.database))
+        self.upgrade()
         names = ("problem", "configuration", "time_s")
         [row] = self.server.query("select p.hash, m.configuration, m.time_s from clatune.cell c join clatune.measurement m on m.origin = best_origin and "
                                   "m.number = best_number join clatune.key k on k.id = m.key join clatune.problem p on p.id = k.problem", self.database)
@@ -363,7 +391,7 @@ class Roles(FarmTest):
         self.refused(*(submit.format(lease) for lease in ("0", "1e7", "'NaN'", "86401")), words="a lease has 1 to 86400 seconds")
         self.attack(submit.format(86400) + "; select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan")
         self.submit()
-        self.assertEqual(self.value("select lease_s from clatune.plan"), "3")
+        self.assertEqual(self.value("select lease_s from clatune.plan"), "600")
 
     def test_the_lease_of_a_tuning_is_that_of_its_claim(self):
         """mallory submits the plan anew, before and after the claim, in a transaction that ends after it."""
@@ -378,6 +406,7 @@ class Roles(FarmTest):
         self.attack(submit + "commit")
         self.attack("select clatune.renew(json_build_array(json_build_object('target', 1, 'n', 0, 'claim', repeat('a', 32), 'progress', 1)))", "agent")
         self.assertEqual(self.value("select lease > clock_timestamp() + interval '30 s' from clatune.cell"), "t")
+        self.assertEqual(self.value("select lease_s from clatune.plan"), "60")  # nor of those to come
 
     def test_a_plan_is_not_over_before_it_begins(self):
         """mallory finishes the only row that there is, of a device that nobody has; or is thousands of agents, which a status lists."""
@@ -394,6 +423,19 @@ class Roles(FarmTest):
         self.assertEqual(self.value("select count(*) from clatune.agent where login = 'mallory' and seen > 'epoch'"), "1000")
         self.agent()
         self.assertTrue(until(lambda: self.states() == {"done": 4}), self.states())
+
+    def test_many_plans_hold_up_nobodys(self):
+        """mallory submits as many as she can, all of which agents have to refuse."""
+        many = "select count(*) from generate_series(1, 9990) i, lateral clatune.submit('x', '{\"a\": ' || i || '}', 3, false)"
+        self.attack(many)
+        self.refused(many.replace("1, 9990", "9991, 10001"), words="has submitted 10000 plans")
+        self.write_plan(1)
+        self.submit()
+        self.agent()
+        self.until_finished()
+        self.assertLess(self.agents[0].said.count("left to other agents"), 200)
+        self.assertIn("'farm'", self.clatune("sweep", "--status", "--store", self.url_of("looker")).stdout)
+        self.stop_agents()
 
     def test_invented_agents_are_not_looked_through(self):
         """Nor for each of the devices that mallory has added to the plan."""
@@ -475,6 +517,25 @@ class Roles(FarmTest):
         self.assertEqual({key["problem"] for key in self.clatune_json("store", "list", "--store", self.url)}, {"copy", "zzz"})
         self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
         self.assertEqual([key["problem"] for key in self.clatune_json("store", "list", "--store", looker)], ["copy"])
+
+    def test_invented_devices_hide_nobodys(self):
+        """Which were described before those of others."""
+        self.finish_farm(1)
+        (self.folder / "icd" / "simulated.icd").unlink()  # no device here
+        looker = self.url_of("looker")
+        lookup = ("lookup", "copy.json", "--device", "Simulated", "--store", looker)
+        before = self.clatune_json(*lookup)
+        self.server.query("set session_replication_role = replica; alter table clatune.key alter id set generated by default; update clatune.key set id = id + 5000; update clatune.described set key = key + 5000; update "
+                          "clatune.measurement set key = key + 5000; set session_replication_role = origin;"
+                          "insert into clatune.device(id, key, driver) overriding system value select i, regexp_replace(key, '[|].*[|]', '|D' || i || '|'), driver from "
+                          "clatune.device, generate_series(3, 1100) i; insert into clatune.key(id, problem, device) overriding system value select id, 1, id from "
+                          "clatune.device where id > 2; insert into clatune.described(key, login, description) select k.id, 'mallory', s.description::jsonb || "
+                          "jsonb_build_object('name', 'D' || k.id) from clatune.key k, clatune.described s where k.id < 5000 and s.description <> ''; "
+                          "insert into clatune.measurement(origin, number, key, kind, configuration, reason, clock, created_s) select 'o', id, id, '', '', '', '', 0 "
+                          "from clatune.key where id < 5000", self.database)
+        for device, code in ("D7", 0), ("D1100", 3):
+            self.clatune("lookup", "copy.json", "--device", device, "--store", looker, expect=code)
+        self.assertEqual(self.clatune_json(*lookup), before)
 
     def test_who_describes_devices_and_sessions_is_heard_about_nothing_of_others(self):
         """mallory's description of the agents' device has another driver, a limit or another name; that of their search comes first."""
@@ -652,6 +713,43 @@ class Roles(FarmTest):
 
     # --- provenance ---
 
+    def test_a_name_prunes_only_what_those_measured_who_say_it(self):
+        """mallory calls what the agent measured like an old problem of her own."""
+        self.finish_farm(1)
+        n = len(self.records())
+        self.record("'a=1 b=1'")
+        self.attack("select clatune.describe(p.hash, d.key, d.driver, 'old', '', '', '', '', '') from clatune.problem p, clatune.device d")
+        for would in ("--dry-run",), ():
+            [removed] = [value for name, value in self.clatune_json("store", "prune", "--problem", "old", *would, "--store", self.url_of("boss")).items() if name != "store"]
+            self.assertEqual(removed, 1)
+        self.assertEqual(len(self.records()), n)
+        self.assertEqual(self.clatune_json("store", "prune", "--problem", "copy", "--store", self.url_of("boss"))["removed"], n)
+
+    def test_no_open_transaction_escapes_the_owner(self):
+        """mallory's has added a record, a finished tuning, rows of a plan and a device, when these are revoked and withdrawn."""
+        self.finish_farm(1)
+        self.write_plan(3, Budgets=6)
+        self.submit()
+        self.join()
+        remedies = {"revoke": ("store", "revoke", "--agent", "mallory"), "withdraw": ("sweep", "--withdraw", "2"), "again": ("sweep", "--withdraw", "3")}
+        deeds = {"revoke": self.delivery("'x=1'") + "; select clatune.claim(repeat('a', 32), 'new:1:1', '[2]'); "
+                           "select clatune.finish(2, 0, repeat('a', 32), '{}', 0, '{}')",
+                 "withdraw": "select clatune.join_plan(2, 'A', 'x', 'A', 3); select clatune.add_cells(3, 0, '[\"a\"]')",
+                 "again": "select clatune.join_plan(3, 'A', 'x', 'A', 3)"}
+        self.write_plan(3, Budgets=7)
+        self.submit()
+        for name, remedy in remedies.items():
+            with self.subTest(name), contextlib.closing(Session(self.url_of("mallory"))) as psql:
+                psql.ask("begin; " + deeds[name])
+                remedying = subprocess.Popen([CLATUNE, *remedy, "--store", self.url_of("boss")], env=self.environment, text=True, stdout=subprocess.DEVNULL,
+                                             stderr=subprocess.PIPE)
+                self.assertRegex(remedying.stderr.readline(), "'mallory' .*waiting until it is free")
+                psql.ask("commit")
+                self.assertEqual((remedying.communicate()[1], remedying.returncode), ("", 0))
+        self.assertEqual(self.value("select count(*) from clatune.measurement m join clatune.agent a on a.id = m.agent and login = 'mallory'"), "0")
+        self.assertEqual(self.states(), {"done": 1, "failed": 4})
+        self.assertEqual(self.value("select count(*) from clatune.plan"), "2")
+
     def test_the_owners_remedies_take_as_long_as_they_need(self):
         """A login may have added so much that they cannot be done within the time limit of other statements."""
         self.finish_farm(2)
@@ -664,6 +762,8 @@ class Roles(FarmTest):
         boss = self.url_of("boss")
         plan = self.value("select id from clatune.plan")
         self.assertIn("1 tunings withdrawn", self.clatune("sweep", "--withdraw", plan, "--store", boss).stdout)
+        self.server.query("update clatune.measurement set created_s = 0 where number = 1", self.database)
+        self.assertGreater(self.clatune_json("store", "prune", "--older-than", "1", "--store", boss)["removed"], 0)
         self.assertGreater(self.clatune_json("store", "revoke", "--agent", "agent", "--store", boss)["revoked"], 0)
 
     def test_what_an_agent_delivered_is_listed_and_revoked(self):
@@ -689,12 +789,17 @@ class Roles(FarmTest):
         [agent] = self.clatune_json("store", "show", "--by", "agent", "--store", boss)
         self.assertEqual((agent["measurements"], agent["revoked"]), (0, n))
         self.assertEqual(self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--store", self.url)["tier"], "default")
-        # What the agent's file still has is not believed there, and does not return.
+        # What the agent's file still has is not believed there, and does not return, however much else was revoked.
+        self.server.query("alter role agent set work_mem = '512kB'; alter role agent set temp_file_limit = 0; insert into clatune.revoked(origin, number, id, key, "
+                          "txid, kind, configuration, reason, clock, created_s, confirmed, comparison) select left(md5(i::text), 16), i, 0, 0, 1, '', '', '', "
+                          "'', 0, 0, 0 from generate_series(1, 20000) i", self.database)
+        self.addCleanup(self.server.query, "alter role agent reset all")
         again = self.agents[0].start()
         self.write_plan(1, Budgets=8)
         self.submit()
         self.assertTrue(until(lambda: self.value("select count(*) from clatune.cell where text ~ 'budget=8' and state = 'done'") == "1"), again.said)
         self.assertEqual(again.stop(), 143, again.said)
+        self.assertNotIn("out of disk space", again.said)
         self.assertEqual(self.value("select count(*) from clatune.measurement m join clatune.revoked r using (origin, number)"), "0")
         self.assertEqual(json.loads(self.value("select line from clatune.cell where text ~ 'budget=8'"))["evaluations"]["reused"], 0)
         self.assertEqual(self.states(), {"failed": N, "done": 1})

@@ -127,9 +127,9 @@ static int counter_walk(void *state, clt_store_order order, const clt_store_key 
   return CLT_OK;
 }
 
-static int counter_remove(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
+static int counter_remove(void *state, const clt_store_description *d, int64_t before_s, bool count_only, uint64_t *n,
                           clt_error *error) {
-  (void)state, (void)key, (void)before_s, (void)count_only, (void)error;
+  (void)state, (void)d, (void)before_s, (void)count_only, (void)error;
   *n = 0;
   return CLT_OK;
 }
