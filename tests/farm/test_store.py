@@ -111,7 +111,7 @@ class Shared(SimulatedTest):
         self.server.query("update clatune.about set version = 2", self.database)
         self.server.query("update clatune.measurement set kind = 'finalist' where number in (4, 5, 9)", self.database)
         made = self.clatune_json("store", "init", self.owner)
-        self.assertEqual((made["store"], made["version"]), (self.owner, 5))
+        self.assertEqual((made["store"], made["version"]), (self.owner, 6))
         self.assertEqual(self.server.query("select number, comparison from clatune.measurement where comparison > 0 order by number",
                                            self.database), [["4", "4"], ["5", "4"], ["9", "9"]])
         self.assertEqual(self.server.query("select count(*), max(txid) from clatune.measurement", self.database), [["20", "1"]])
