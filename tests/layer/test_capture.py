@@ -195,13 +195,13 @@ class Ways(Capture):
         source.with_name("kernel.cl").write_text(source.with_name("kernel.cl").read_text().replace("out[I] = in[I] * 0", ""))
         self.assertIn("nothing was written", self.folder.run(CLATUNE, "verify", by_name["ready"]["problem"], expect=5).stdout)
 
-    def test_a_result_of_each_group_keeps_the_group(self):
+    def test_values_that_change_the_result_stay(self):
         run = self.folder.run(CLATUNE, "capture", "-o", "c", "--kernel", "partial", "--", ODD, self.headers)
         self.assertIn("clatune: trying other values of the macros of kernel 'partial'; this may take a minute\n", run.stderr)
         self.assertIn("kernel 'partial': other values of local_x give other results, so it stays 64", run.stderr)
         self.assertRegex(run.stdout, "tuning parameters: none\n")
         space = self.verify("c/partial/partial.json")["ConfigurationSpace"]["TuningParameters"]
-        self.assertEqual([p["Values"] for p in space if p["Name"] == "local_x"], [[64]])
+        self.assertEqual({p["Name"]: p["Values"] for p in space if p["Name"] in ("local_x", "NOTHING")}, {"local_x": [64], "NOTHING": [0]})
 
     def test_an_application_with_a_cache_compiles_its_source(self):
         kernels = self.captured("--list", "--no-binaries")

@@ -199,8 +199,9 @@ int capture_try(captured *c, json_t *problem, const char *path, clt_error *error
     const json_int_t value = json_integer_value(json_object_get(parameter, "Default"));
     trial_result kept = UNCLEAR;
     char *change = NULL;
-    if (is_of_group(problem, name) && c->draft->uses_groups) keep_value(c, problem, path, parameter);
-    if (value < 1 || is_of_group(problem, name)) continue;
+    const bool of_group = is_of_group(problem, name);
+    if (value < 1 || (of_group && c->draft->uses_groups)) keep_value(c, problem, path, parameter);
+    if (value < 1 || of_group) continue;
     json_array_foreach(json_object_get(parameter, "Values"), k, other) {
       if (json_integer_value(other) < 1 || json_integer_value(other) == value || kept != UNCLEAR) continue;
       free(change);
