@@ -494,6 +494,21 @@ class Roles(FarmTest):
                 self.assertEqual({key["problem"] for key in self.clatune_json("store", "list", "--store", path)}, known)
                 self.assertEqual(self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--size", "n=1000", "--store", path)["tier"], "nearest-size")
 
+    def test_a_report_shows_what_most_found(self):
+        """alice has measured the same as the agents; mallory's newer records say that all is slower, fails, or takes no time."""
+        known = self.every_configuration()
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        for number, (configuration, time_s) in enumerate(known.items(), 1):
+            self.attack(self.delivery(f"'{configuration}'", time_s, number=number, origin="'aaaaaaaaaaaaaaaa'", agent="alice:1:000000"), "alice")
+        report = [[line for line in self.clatune("report", self.url_of(login), "--problem", "copy").stdout.splitlines() if "last" not in line]
+                  for login in ("looker", "alice")]
+        for number, (time, reason) in enumerate((("1e-2", "none"), ("1e-2", "wrong-output"), ("1e-9", "none"))):
+            for place, configuration in enumerate(known):
+                self.record(f"'{configuration}'", time, reason=reason, number=100 * number + place + 1)
+            with self.subTest(reason, time=time):
+                self.assertEqual([[line for line in self.clatune("report", self.url_of(login), "--problem", "copy").stdout.splitlines()
+                                   if "last" not in line] for login in ("looker", "alice")], report)
+
     def test_many_plans_and_agents_hide_nobodys(self):
         self.write_plan(2, Name="of others")
         self.submit()
