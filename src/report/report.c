@@ -36,59 +36,6 @@ json_t *clt_report_config(const clt_space *space, clt_config config) {
 
 /* --- the rows of a tuning --- */
 
-static int add_row(clt_report_rows *rows, const clt_objective *objective, const clt_measurement *m) {
-  /* A measuring time from a file; 0 if it is implausible. */
-  double spent_s = m->phases.build_s + m->phases.first_launch_s + m->phases.runs_s + m->phases.verify_s;
-  if (!isfinite(spent_s) || spent_s < 0) spent_s = 0;
-  const double time_s = clt_measurement_correct(m) ? m->time_s : NAN;
-  if (clt_grow(&rows->items, &rows->capacity, rows->n + 1, sizeof *rows->items)) return CLT_E_MEMORY;
-  rows->items[rows->n++] = (clt_report_row){.config = m->config,
-                                            .reason = m->reason,
-                                            .time_s = time_s,
-                                            .cost = clt_objective_cost(objective, m),
-                                            .spread = m->n_runs < 2 ? NAN : clt_spread(m),
-                                            .interval = clt_measurement_interval(m),
-                                            .spent_s = spent_s,
-                                            .final_s = NAN,
-                                            .final_cost = NAN,
-                                            .use = m->use,
-                                            .state = m->state,
-                                            .energy_J = m->energy_J,
-                                            .figure = m->figure,
-                                            .final_energy_J = NAN,
-                                            .final_figure = NAN};
-  return CLT_OK;
-}
-
-typedef struct newest_rows {
-  clt_tuning *tuning;
-  clt_map searched, compared; /* configurations that have a row */
-} newest_rows;
-
-/* Newest first: however often a configuration was measured, it takes one row. */
-static int add_record(void *user, const clt_store_record *record, const clt_measurement *m) {
-  newest_rows *w = user;
-  clt_tuning *t = w->tuning;
-  const bool is_search = record->kind == CLT_RECORD_SEARCH;
-  bool is_new = false;
-  if (m->config == CLT_CONFIG_NONE || (!is_search && record->kind != CLT_RECORD_FINALIST)) return 0;
-  if (clt_map_add(is_search ? &w->searched : &w->compared, m->config, &is_new) == NULL) return CLT_E_MEMORY;
-  return is_new ? add_row(is_search ? &t->rows : &t->finalists, t->objective, m) : 0;
-}
-
-static int read_rows(clt_tuning *t, clt_store *store, const clt_store_key *key, clt_error *error) {
-  newest_rows w = {.tuning = t};
-  const int rc = clt_store_walk(store, CLT_STORE_NEWEST_FIRST, key, t->space, add_record, &w, error);
-  for (size_t i = 0; i < t->rows.n / 2; i++) { /* oldest first */
-    const clt_report_row row = t->rows.items[i];
-    t->rows.items[i] = t->rows.items[t->rows.n - 1 - i];
-    t->rows.items[t->rows.n - 1 - i] = row;
-  }
-  clt_map_release(&w.searched);
-  clt_map_release(&w.compared);
-  return rc;
-}
-
 /* The newest row of each configuration, by index. false: out of memory. */
 static bool index_rows(clt_map *newest, const clt_report_rows *rows) {
   for (size_t i = 0; i < rows->n; i++) {
@@ -146,7 +93,7 @@ static size_t find_row(const clt_tuning *tuning, clt_config config) {
 /* Gives a row the figures of a comparison; returns its cost there. */
 static int take_compared(double *cost, clt_tuning *t, size_t index, const clt_measurement *m) {
   clt_report_rows row = {0};
-  int rc = add_row(&row, t->objective, m);
+  int rc = clt_report_add_row(&row, t->objective, m);
   if (rc == CLT_OK) take_final(&t->rows.items[index], row.items);
   if (rc == CLT_OK) *cost = row.items->cost;
   free(row.items);
@@ -193,12 +140,6 @@ static void note_device(clt_tuning *t, const char *json, const clt_store_key *ke
   t->device_info = NULL;
 }
 
-static int note_first(void *user, const clt_store_description *none, const clt_store_record *record) {
-  (void)none;
-  *(int64_t *)user = record->created_s;
-  return 1;
-}
-
 /* The report of a voice's newest session; NULL: unknown. */
 static json_t *session_of(int64_t voice, const clt_store_key *key, const clt_store_description *keys, size_t n) {
   for (const clt_store_description *d = keys; d < keys + n; d++)
@@ -224,10 +165,7 @@ static int read_store(clt_tuning *t, clt_store *store, const clt_store_key *key,
       strcmp(standard, clt_store_path(store)) != 0)
     t->store = strdup(clt_store_path(store));
   free(standard);
-  int rc = read_rows(t, store, key, error);
-  if (rc == CLT_OK)
-    rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, note_first, &t->first_s, error);
-  if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, 0, note_first, &t->last_s, error);
+  int rc = clt_tuning_read_rows(t, store, key, error);
   clt_best_known best;
   if (rc >= 0) rc = read_best(&best, t, store, key, error);
   if (rc >= 0 && t->session == NULL && (t->session = session_of(best.voice, key, keys, n)) && t->instance == NULL)
@@ -304,7 +242,7 @@ int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_re
   if (rc == CLT_OK) rc = clt_recording_objective(&out->objective, recording, objective, error);
   note_device(out, recording->device_json, NULL);
   for (size_t i = 0; rc == CLT_OK && i < recording->n; i++)
-    if (add_row(&out->rows, out->objective, clt_recording_at(recording, recording->order[i])))
+    if (clt_report_add_row(&out->rows, out->objective, clt_recording_at(recording, recording->order[i])))
       rc = clt_fail_memory(error);
   return rc ? rc : finish_tuning(out, NULL, error);
 }

@@ -47,6 +47,11 @@ typedef struct clt_tuning {
   double default_cost;   /* in the same comparison as the best; if there was none, in the search; NaN: not measured */
 } clt_tuning;
 
+/* rows.c: adds a row; 0, or CLT_E_MEMORY. */
+int clt_report_add_row(clt_report_rows *rows, const clt_objective *objective, const clt_measurement *measurement);
+/* Sets rows, finalists and the times of the first and the last record. Negative: failed. */
+int clt_tuning_read_rows(clt_tuning *tuning, clt_store *store, const clt_store_key *key, clt_error *error);
+
 /* See report.h. Release also on failure. */
 int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *store, const clt_instance *instance,
                            clt_error *error);

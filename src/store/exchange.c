@@ -119,14 +119,32 @@ static int note_time(void *user, const clt_store_description *none, const clt_st
   return 0;
 }
 
+static int note_voice(void *user, const clt_store_description *none, const clt_store_record *record) {
+  (void)none;
+  return *(int64_t *)user = record->voice, 1;
+}
+
+/* The description of a key, which several logins may have described: that of who measured first. d: the first one. */
+static int find_description(clt_store_description *out, const clt_store_description *d,
+                            const clt_store_description *end, clt_store *from, clt_error *error) {
+  const clt_store_key *key = &d->key;
+  int64_t voice = 0;
+  int rc = CLT_OK;
+  if (d->voice) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, key, 0, note_voice, &voice, error);
+  for (*out = *d; d < end && clt_store_same_key(&d->key, key); d++)
+    if (d->voice == voice) *out = *d;
+  return rc < 0 ? rc : CLT_OK;
+}
+
 static int merge_record(void *user, const clt_store_description *key_alone, const clt_store_record *record) {
   merge *w = user;
   clt_store_record copy = *record;
   if (w->before_s && record->created_s >= w->before_s) return 0;
   clt_measurement without_log = *record->measurement;
   if (w->is_public) {
-    if (!clt_measurement_correct(record->measurement)) return 0;
-    if (strchr(record->configuration, '/'))
+    const bool has_path = strchr(record->configuration, '/') != NULL;
+    if (!clt_measurement_correct(record->measurement) || (has_path && record->voice)) return 0;
+    if (has_path)
       return clt_fail(w->error, CLT_E_ARGUMENT,
                       "the configuration '%.200s' may contain a path; leave its problem out with --problem or --device",
                       record->configuration);
@@ -166,11 +184,12 @@ static int merge_once(clt_store *into, clt_store *from, const clt_store_selectio
   if (rc == CLT_OK) rc = into->type->transaction(into->state, CLT_STORE_BEGIN, NULL, error);
   if (rc == CLT_OK) {
     for (size_t i = 0; rc == CLT_OK && i < n_keys; i++) {
-      clt_store_description stripped = keys[i];
+      clt_store_description stripped;
       const clt_store_description *d = &stripped, *known = own;
       char *device_json = NULL;
       if (!is_selected(selection, &keys[i], &last)) continue;
-      if (m.is_public) rc = make_public(&stripped, &device_json, error);
+      rc = find_description(&stripped, &keys[i], keys + n_keys, from, error);
+      if (rc == CLT_OK && m.is_public) rc = make_public(&stripped, &device_json, error);
       if (rc) break;
       while (known < own + n_own && !clt_store_same_key(&known->key, &d->key)) known++;
       const bool is_new = known == own + n_own || known->voice; /* described by others only */

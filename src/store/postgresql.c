@@ -311,6 +311,9 @@ static int walk_keys(postgresql_store *store, bool counted, const clt_store_key 
       const result_row row = {rows, i};
       clt_store_description d = clt_row_key(&row_type, &row, 3);
       last = clt_pq_whole(rows, i, 0);
+      if (strcmp(d.key.problem, row_text(&row, 3)) || strcmp(d.key.device, row_text(&row, 4)) ||
+          strcmp(d.key.driver, row_text(&row, 5)))
+        continue; /* longer than any: cut, it could be another's */
       if (!clt_pq_is_null(rows, i, 2)) d.voice = read_voice(store, clt_pq_text(rows, i, 2));
       d.n_records = (uint64_t)clt_pq_whole(rows, i, 1);
       rc = visit(user, &d, NULL);

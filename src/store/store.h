@@ -108,8 +108,8 @@ typedef struct clt_store_selection {
   const char *device; /* a part of the device's key, without regard to case */
   int64_t before_s;   /* only records added before this Unix time */
   bool is_public; /* only correct measurements, without what names a machine, a person or a path: the problem's path,
-                     the tuning's notes, logs, the device's UUID and addresses. CLT_E_ARGUMENT: a configuration may
-                     contain a path */
+                     the tuning's notes, logs, the device's UUID and addresses. CLT_E_ARGUMENT: a configuration of
+                     one's own may contain a path; those of others are left out */
 } clt_store_selection;
 
 /* Whether a selection (NULL: all) has the key of a description. */

@@ -469,6 +469,46 @@ class Roles(FarmTest):
         longest = self.value("select max(length(concat(name, path, sizes, tuning, description))) from clatune.described")
         self.assertLess(int(longest), 20000)
 
+    def test_an_export_hides_nothing_of_others(self):
+        """mallory describes the agents' key before them, as it is and in her key that begins with it, and has measured with a path."""
+        self.finish_farm(1)
+        self.server.query("create table public.known as select p.hash, d.key, d.driver from clatune.problem p, clatune.device d; grant select on public.known "
+                          "to public; truncate clatune.measurement, clatune.described, clatune.key, clatune.problem, clatune.device, clatune.shipper, "
+                          "clatune.cell", self.database)
+        describe = "select clatune.describe({}, key, driver, 'zzz', '/evil', 'n=9', 'k', '{{}}', '{{}}') from public.known"
+        self.attack(describe.format("hash"))
+        self.write_plan(2)
+        self.submit()
+        self.agents[0].start()
+        self.until_finished()
+        self.stop_agents()
+        n, looker = len(self.records()), self.url_of("looker")
+        self.record("'a=1 b=/'")
+        for number, problem in enumerate(("'p'", "hash || 'x'"), 2):  # the second is not beside the agents'
+            self.attack(describe.format(problem))
+            self.record("'a=1 b=2'", number=number)
+        for name, options, added, known in (("all", (), 2, {"copy", "zzz"}), ("public", ("--public",), 1, {"copy", "zzz"}), ("copy", ("--problem", "copy"), 1, {"copy"})):
+            with self.subTest(name):
+                path = name + ".sqlite"
+                self.assertEqual(self.clatune_json("store", "export", "-o", path, *options, "--store", looker)["exported"], n + added)
+                self.assertEqual({key["problem"] for key in self.clatune_json("store", "list", "--store", path)}, known)
+                self.assertEqual(self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--size", "n=1000", "--store", path)["tier"], "nearest-size")
+
+    def test_a_report_shows_what_most_found(self):
+        """alice has measured the same as the agents; mallory's newer records say that all is slower, fails, or takes no time."""
+        known = self.every_configuration()
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        for number, (configuration, time_s) in enumerate(known.items(), 1):
+            self.attack(self.delivery(f"'{configuration}'", time_s, number=number, origin="'aaaaaaaaaaaaaaaa'", agent="alice:1:000000"), "alice")
+        report = [[line for line in self.clatune("report", self.url_of(login), "--problem", "copy").stdout.splitlines() if "last" not in line]
+                  for login in ("looker", "alice")]
+        for number, (time, reason) in enumerate((("1e-2", "none"), ("1e-2", "wrong-output"), ("1e-9", "none"))):
+            for place, configuration in enumerate(known):
+                self.record(f"'{configuration}'", time, reason=reason, number=100 * number + place + 1)
+            with self.subTest(reason, time=time):
+                self.assertEqual([[line for line in self.clatune("report", self.url_of(login), "--problem", "copy").stdout.splitlines()
+                                   if "last" not in line] for login in ("looker", "alice")], report)
+
     def test_many_plans_and_agents_hide_nobodys(self):
         self.write_plan(2, Name="of others")
         self.submit()
