@@ -195,8 +195,8 @@ static void (*const converters[])(double *, const void *, size_t) = {from_char, 
                                                                      from_half, from_float, from_double};
 
 double clt_load_number(const void *at, clt_element_base base) {
-  double number;
-  converters[base](&number, at, 1);
+  double number, aligned; /* a packed structure's field need not be */
+  converters[base](&number, memcpy(&aligned, at, clt_element_base_bytes(base)), 1);
   return number;
 }
 

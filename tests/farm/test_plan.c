@@ -373,6 +373,7 @@ static void the_work_of_a_table_grows_with_its_tunings(void **state) {
   assert_float_equal(fraction_in(answer, N - 1), (BUDGETS + 1.0) / N, 1e-9);
   for (size_t i = 0; i < N; i++) json_decref(rows[i].line);
   json_decref(answer);
+  json_decref(sweep.missing);
   clt_sweep_free(plan);
 }
 

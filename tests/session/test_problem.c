@@ -274,6 +274,7 @@ static void an_error_of_the_tuner_is_held_against_nobody(void **state) {
     assert_true(clt_measurement_correct(&winner));
     clt_measurement_release(&winner);
   }
+  clt_check_results_clear(&result.checks, &result.n_checks);
   unload(&p);
 }
 
