@@ -1,4 +1,4 @@
-/* Reads the rows of each tuning from a store or a recording (the newest per configuration), and writes the page. */
+/* Reads the rows of each tuning from a store or a recording, one per configuration, and writes the page. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,16 +36,6 @@ json_t *clt_report_config(const clt_space *space, clt_config config) {
 
 /* --- the rows of a tuning --- */
 
-/* The newest row of each configuration, by index. false: out of memory. */
-static bool index_rows(clt_map *newest, const clt_report_rows *rows) {
-  for (size_t i = 0; i < rows->n; i++) {
-    uint64_t *index = clt_map_add(newest, rows->items[i].config, NULL);
-    if (index == NULL) return false;
-    *index = i;
-  }
-  return true;
-}
-
 static void take_final(clt_report_row *row, const clt_report_row *as_finalist) {
   row->final_s = as_finalist->time_s;
   row->final_cost = as_finalist->cost;
@@ -55,21 +45,19 @@ static void take_final(clt_report_row *row, const clt_report_row *as_finalist) {
   row->state = as_finalist->state;
 }
 
-/* Keeps the newest row of each configuration, and gives the rows their times as finalists. */
+/* Gives the rows their times as finalists. */
 static int join_rows(clt_tuning *t, clt_error *error) {
-  clt_map newest = {0}, finals = {0};
-  clt_report_rows *rows = &t->rows;
-  size_t kept = 0;
-  bool indexed = index_rows(&newest, rows) && index_rows(&finals, &t->finalists);
-  for (size_t i = 0; indexed && i < rows->n; i++) {
-    if (*clt_map_find(&newest, rows->items[i].config) != i) continue;
-    const uint64_t *final = clt_map_find(&finals, rows->items[i].config);
-    rows->items[kept] = rows->items[i];
-    if (final) take_final(&rows->items[kept], &t->finalists.items[*final]);
-    kept++;
+  clt_map finals = {0}; /* by configuration: an index */
+  bool indexed = true;
+  for (size_t i = 0; indexed && i < t->finalists.n; i++) {
+    uint64_t *index = clt_map_add(&finals, t->finalists.items[i].config, NULL);
+    indexed = index != NULL;
+    if (indexed) *index = i;
   }
-  rows->n = kept;
-  clt_map_release(&newest);
+  for (size_t i = 0; indexed && i < t->rows.n; i++) {
+    const uint64_t *final = clt_map_find(&finals, t->rows.items[i].config);
+    if (final) take_final(&t->rows.items[i], &t->finalists.items[*final]);
+  }
   clt_map_release(&finals);
   return indexed ? CLT_OK : clt_fail_memory(error);
 }

@@ -124,13 +124,15 @@ static int note_voice(void *user, const clt_store_description *none, const clt_s
   return *(int64_t *)user = record->voice, 1;
 }
 
-/* The description of a key, which several logins may have described: that of who measured first. d: the first one. */
+/* The description of a key, which several logins may have described: one's own, or that of who measured first. d: the
+ * first one. */
 static int find_description(clt_store_description *out, const clt_store_description *d,
                             const clt_store_description *end, clt_store *from, clt_error *error) {
   const clt_store_key *key = &d->key;
+  const bool is_open = d->voice && d + 1 < end && clt_store_same_key(&d[1].key, key);
   int64_t voice = 0;
   int rc = CLT_OK;
-  if (d->voice) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, key, 0, note_voice, &voice, error);
+  if (is_open) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, key, 0, note_voice, &voice, error);
   for (*out = *d; d < end && clt_store_same_key(&d->key, key); d++)
     if (d->voice == voice) *out = *d;
   return rc < 0 ? rc : CLT_OK;
