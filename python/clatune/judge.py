@@ -34,7 +34,7 @@ class Judge:
 
     def __init__(self, folder: pathlib.Path, shapes: Mapping[str, npt.NDArray[Any]], function: Callable[[Arrays], Union[str, Arrays]] | None,
                  generate: Generator | None = None):
-        self._place = os.fspath(folder)
+        self._place = os.path.abspath(folder)  # a worker may run in another folder
         self._shapes = shapes
         self._function = function
         self._generate = generate

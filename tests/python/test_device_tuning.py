@@ -79,6 +79,8 @@ def test_a_function_writes_the_kernels():
     assert clatune.verify(result.problem, {"per": 4}, device="pocl")["correct"]
     with pytest.raises(clatune.VerificationFailed, match="(?s)per=16: generator-failed: ValueError: not by 16.*in twice"):
         clatune.verify(result.problem, {"per": 16}, device="pocl")
+    here = clatune.Problem(twice, space={"per": [1]}, sizes={"n": 1024}, arguments={"x": clatune.In(x), "y": clatune.Out(1024, np.float32)}, folder="here")
+    assert clatune.measure(here, [{"per": 1}], device="pocl", rounds=1)  # the folder's path is relative
 
 
 def test_every_kind_of_argument():
