@@ -74,6 +74,27 @@ static void no_configuration_is_no_key(void **state) {
   clt_map_release(&map);
 }
 
+/* Keys that had one place in every process are now spread: no long run of entries side by side. */
+static void chosen_keys_do_not_collide(void **state) {
+  (void)state;
+  clt_map map = {0};
+  clt_rng rng;
+  uint64_t inverse = 1, *value, *before = NULL;
+  size_t run = 0, longest = 0;
+  clt_rng_init(&rng, 5);
+  for (int i = 0; i < 6; i++) inverse *= 2 - 0x9e3779b97f4a7c15u * inverse;
+  for (int i = 0; i < 4000; i++) {
+    const uint64_t half = clt_rng_next(&rng) >> 32, folded = (half << 32 | half) * inverse;
+    assert_non_null(clt_map_add(&map, folded ^ (folded >> 32), NULL));
+  }
+  for (size_t at = 0; clt_map_next(&map, &at, NULL, &value); before = value) {
+    run = before && value == before + 2 ? run + 1 : 1;
+    if (run > longest) longest = run;
+  }
+  assert_true(longest < 500);
+  clt_map_release(&map);
+}
+
 static void sorted_arrays_are_searched(void **state) {
   (void)state;
   uint64_t values[] = {9, 2, 7, 4};
@@ -321,6 +342,7 @@ static int remove_folder(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(maps_agree_with_a_table),
+      cmocka_unit_test(chosen_keys_do_not_collide),
       cmocka_unit_test(no_configuration_is_no_key),
       cmocka_unit_test(sorted_arrays_are_searched),
       cmocka_unit_test(text_grows),
