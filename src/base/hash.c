@@ -32,6 +32,14 @@ void clt_hasher_hex(const clt_hasher *hasher, char out[33]) {
 
 uint64_t clt_hash64(const void *bytes, size_t n) { return XXH3_64bits(bytes, n); }
 
+uint64_t clt_secret = 1;
+
+static void __attribute__((constructor)) draw_secret(void) {
+  if (getrandom(&clt_secret, sizeof clt_secret, GRND_NONBLOCK) > 0) clt_secret |= 1;
+}
+
+uint64_t clt_hash64_here(const void *bytes, size_t n) { return XXH3_64bits_withSeed(bytes, n, clt_secret); }
+
 /* As in OpenCL C. */
 static uint64_t mul_hi(uint64_t a, uint64_t b) {
 #ifdef __SIZEOF_INT128__

@@ -17,6 +17,11 @@ void clt_hasher_add_text(clt_hasher *hasher,
 void clt_hasher_hex(const clt_hasher *hasher, char out[33]);
 uint64_t clt_hash64(const void *bytes, size_t n);
 
+/* Odd, and of each process its own: no keys or texts collide in all processes, whoever chose them. The hash depends on
+ * it, and is for maps in memory. */
+extern uint64_t clt_secret;
+uint64_t clt_hash64_here(const void *bytes, size_t n);
+
 /* A checksum that many work-items can make together: the sum over all pairs of words of 64 bits, each pair mixed with
  * its position. The mix (x, y: the pair, i: its position) is wyhash's: the product, its halves combined by exclusive
  * or. It is C and OpenCL C alike. A rest of fewer than 16 bytes is a pair that ends with zeros. */

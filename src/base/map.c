@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "base/hash.h"
 
 /* Open addressing with linear probing, at most half full; removing closes the gap, so that there are no tombstones. */
 struct clt_map_slot {
@@ -12,18 +13,11 @@ struct clt_map_slot {
 #define FREE UINT64_MAX
 #define FIRST_CAPACITY 64
 
-/* Odd, and of each process its own: no keys collide in all of them, whoever chose the keys. */
-static uint64_t factor = 1;
-
-static void __attribute__((constructor)) draw_factor(void) {
-  if (getrandom(&factor, sizeof factor, GRND_NONBLOCK) > 0) factor |= 1;
-}
-
 /* Fibonacci hashing of the folded key, so that consecutive keys and keys that differ only in their high bits spread;
  * then multiply-shift, in which two keys collide with at most twice the probability of random ones. */
 static size_t home_of(uint64_t key, size_t capacity) {
   uint64_t hash = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15u;
-  return (size_t)((hash ^ (hash >> 32)) * factor >> (__builtin_clzll(capacity) + 1));
+  return (size_t)((hash ^ (hash >> 32)) * clt_secret >> (__builtin_clzll(capacity) + 1));
 }
 
 /* The slot of the key, or the free slot in which it would be inserted. */

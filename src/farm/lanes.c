@@ -213,6 +213,7 @@ static int fetch(farm_agent *f, clt_shipper *s, clt_store *into, const clt_store
     pthread_mutex_lock(&f->lock);
     rc = farm_is_away(f) ? CLT_E_AGAIN : farm_note(f, clt_pull_revoked(&gone, s, into, &why), &why);
     pthread_mutex_unlock(&f->lock);
+    if (*cli_signals_flag()) rc = CLT_E_STOPPED;
   }
   for (bool more = true; rc == CLT_OK && more;) {
     clt_store *piece = NULL;

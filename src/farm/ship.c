@@ -38,7 +38,7 @@ static void forget_what_may_be_gone(clt_shipper *s) {
 static uint64_t hash_key(const clt_store_key *key) {
   char text[sizeof *key + 3];
   int n = clt_snprintf(text, sizeof text, "%s\n%s\n%s", key->problem, key->device, key->driver);
-  return clt_hash64(text, (size_t)n) >> 1;
+  return clt_hash64_here(text, (size_t)n) >> 1;
 }
 
 /* --- to the database --- */
@@ -258,7 +258,8 @@ int clt_pull_revoked(clt_revoked_place *at, clt_shipper *s, clt_store *store, cl
   static const char ask[] =
       "SELECT origin, number, gone, pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM (SELECT) AS one LEFT "
       "JOIN"
-      " (SELECT origin, number, gone FROM revoked WHERE (gone, origin, number) > ($1, $2, $3) AND length(origin) < 65"
+      " (SELECT origin, number, gone FROM revoked WHERE (gone, origin, number) > ($1, $2, $3) AND octet_length(origin) "
+      "< 65"
       " ORDER BY gone, origin, number LIMIT $4) AS r ON true ORDER BY gone, origin, number";
   clt_pq_rows *rows = NULL;
   forget_what_may_be_gone(s);

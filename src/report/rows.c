@@ -110,8 +110,9 @@ int clt_tuning_read_rows(clt_tuning *t, clt_store *store, const clt_store_key *k
   store_rows w = {.objective = t->objective, .searched.rows = &t->rows, .compared.rows = &t->finalists};
   first_record oldest = {0}, newest = {0};
   int rc = clt_store_walk(store, CLT_STORE_NEWEST_FIRST, key, t->space, add_record, &w, error);
-  if (rc == CLT_OK) rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, note_first, &oldest, error);
-  if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, 0, note_first, &newest, error);
+  if (rc == CLT_OK)
+    rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, NULL, 0, note_first, &oldest, error);
+  if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, NULL, 0, note_first, &newest, error);
   t->first_s = oldest.created_s;
   t->last_s = newest.created_s;
   for (size_t i = 0; i < t->finalists.n; i++) /* then the first voice is one of many, as to store/best.c */

@@ -65,6 +65,7 @@ typedef struct best_view {
   const int64_t *without; /* n_without voices that do not count */
   size_t n_without;
   bool by_time;
+  const clt_config *of_one; /* nullable: all that is said of this configuration goes to `searched` */
   known_records finalists;
   known_records searched; /* by_time: those that may be the best, the fastest first */
   known_contest *contests;
@@ -79,8 +80,9 @@ typedef struct best_view {
 
 static uint64_t hash_identity(const clt_store_record *record) {
   const char *origin = record->origin ? record->origin : "";
-  const uint64_t parts[] = {clt_hash64(origin, strlen(origin)), (uint64_t)record->sequence, (uint64_t)record->voice};
-  return clt_hash64(parts, sizeof parts);
+  const uint64_t parts[] = {clt_hash64_here(origin, strlen(origin)), (uint64_t)record->sequence,
+                            (uint64_t)record->voice};
+  return clt_hash64_here(parts, sizeof parts);
 }
 
 static int add_known(known_records *known, const clt_store_record *record, const clt_measurement *m, double cost) {
@@ -164,11 +166,10 @@ static uint64_t place_in(size_t contest, size_t config) { return (uint64_t)conte
 static int add_finalist(best_view *v, const clt_store_record *record, const clt_measurement *m, double cost,
                         bool is_other) {
   const int64_t comparison = record->comparison ? record->comparison : -record->number; /* alone */
-  /* With the voice: an origin can be chosen so that it has another's hash. */
-  const uint64_t parts[] = {clt_hash64(record->origin, strlen(record->origin)), (uint64_t)comparison,
+  const uint64_t parts[] = {clt_hash64_here(record->origin, strlen(record->origin)), (uint64_t)comparison,
                             (uint64_t)record->voice};
   bool is_new = false;
-  uint64_t *index = clt_map_add(&v->contest_indices, clt_hash64(parts, sizeof parts) >> 1, &is_new);
+  uint64_t *index = clt_map_add(&v->contest_indices, clt_hash64_here(parts, sizeof parts) >> 1, &is_new);
   if (index == NULL || clt_grow(&v->contests, &v->contests_capacity, v->n_contests + 1, sizeof *v->contests))
     return CLT_E_MEMORY;
   if (is_new) v->contests[ *index = v->n_contests++] = (known_contest){0};
@@ -313,21 +314,24 @@ static int add_fastest(best_view *v, const clt_store_record *record, const clt_m
   return v->is_replaced;
 }
 
+static bool is_heard(const best_view *v, const clt_store_record *record) {
+  for (size_t i = 0; i < v->n_without; i++)
+    if (record->voice == v->without[i]) return false;
+  return record->kind != CLT_RECORD_ATTEMPT && (v->query->only == 0 || record->voice == v->query->only);
+}
+
 static int add_record(void *user, const clt_store_record *record, const clt_measurement *m) {
   best_view *v = user;
   const bool is_search = record->kind == CLT_RECORD_SEARCH;
   v->hears_others = v->hears_others || record->voice != 0;
   if (record->is_first) v->first = record->voice;
-  if (record->kind == CLT_RECORD_ATTEMPT) return 0;
-  if (v->query->only && record->voice != v->query->only) return 0;
-  for (size_t i = 0; i < v->n_without; i++)
-    if (record->voice == v->without[i]) return 0;
+  if (!is_heard(v, record) || (v->of_one && m->config != *v->of_one)) return 0;
   if (m->config == CLT_CONFIG_NONE || (v->query->accepts && !v->query->accepts(v->query->user, m->config)))
     return is_search ? 0 : add_finalist(v, record, m, NAN, true);
   const bool correct = clt_measurement_correct(m);
   const double cost = correct ? clt_objective_cost(v->query->objective, m) : NAN;
   if (correct && isnan(cost)) return 0; /* the objective, such as energy, was not measured */
-  if (!is_search) return add_finalist(v, record, m, cost, false);
+  if (!is_search && !v->of_one) return add_finalist(v, record, m, cost, false);
   if (!v->by_time) return add_known(&v->searched, record, m, cost);
   if (!v->is_chosen && choose_champion(v)) return CLT_E_MEMORY;
   return add_fastest(v, record, m, cost);
@@ -439,7 +443,31 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
   return rc;
 }
 
+/* --- doubts --- */
+
 #define MOST_DOUBTED 16
+
+/* The word that counts about an answer that one voice alone gave: the fastest records come first, and slower ones about
+ * the same configuration were not read. *cost: INFINITY if it has failed. Unchanged if none counts. */
+static int hear_all(clt_best_known *out, double *cost, clt_store *store, const clt_store_key *key,
+                    const clt_space *space, const clt_best_query *query, int64_t first, clt_error *error) {
+  const clt_config config = out->measurement.config;
+  best_view v = {.query = query,
+                 .first = first,
+                 .without = query->without,
+                 .n_without = query->without != NULL,
+                 .of_one = &config};
+  clt_belief belief;
+  const int rc = clt_store_walk_words(store, key, space, config, add_record, &v, error);
+  const known_record *r = rc ? NULL : judge(&belief, &v, &v.searched, config);
+  if (r && belief >= CLT_BY_FIRST) {
+    *cost = isnan(r->cost) ? INFINITY : r->cost;
+    out->alone = belief < CLT_KNOWN;
+    if (r->m && !isnan(r->cost)) out->measurement = *r->m, out->voice = r->voice;
+  }
+  release_known(&v.searched);
+  return rc;
+}
 
 int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                    const clt_best_query *query, clt_error *error) {
@@ -447,16 +475,19 @@ int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *k
   int rc = choose_without(out, query->without, query->without != NULL, store, key, space, query, &first, error);
   for (size_t n = 0; rc == CLT_OK && out->alone && !out->compared && !query->believes && n < MOST_DOUBTED;) {
     clt_best_known other;
-    without[n++] = out->voice;
-    rc = choose_without(&other, without, n, store, key, space, query, &first, error);
+    const double cost = clt_objective_cost(query->objective, &out->measurement);
+    double judged = cost;
+    const int64_t voice = without[n++] = out->voice;
+    rc = hear_all(out, &judged, store, key, space, query, first, error);
+    if (rc == CLT_OK) rc = choose_without(&other, without, n, store, key, space, query, &first, error);
     if (rc || other.measurement.config == CLT_CONFIG_NONE) break;
-    const double cost = clt_objective_cost(query->objective, &out->measurement),
-                 theirs = clt_objective_cost(query->objective, &other.measurement);
+    const double theirs = clt_objective_cost(query->objective, &other.measurement);
     const bool same = other.measurement.config == out->measurement.config;
-    bool doubtful = cost < CLT_CLEARLY_BETTER * theirs;
-    if (doubtful && out->voice == first && other.voice != 0) { /* two must doubt the first voice */
+    const bool is_refuted = fmax(cost, theirs) < CLT_CLEARLY_BETTER * judged;
+    bool doubtful = is_refuted || (out->alone && cost < CLT_CLEARLY_BETTER * theirs);
+    if (doubtful && !is_refuted && voice == first && other.voice != 0) { /* two must doubt the first voice */
       clt_best_known second;
-      const int64_t of_both[] = {out->voice, other.voice};
+      const int64_t of_both[] = {voice, other.voice};
       rc = choose_without(&second, of_both, 2, store, key, space, query, &first, error);
       doubtful = cost < CLT_CLEARLY_BETTER * clt_objective_cost(query->objective, &second.measurement);
     }

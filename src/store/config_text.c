@@ -213,7 +213,7 @@ int clt_store_space(clt_space **out, clt_store *store, const clt_store_key *key,
   assignment names[CLT_MAX_PARAMETERS], own[CLT_MAX_PARAMETERS];
   clt_value *values = NULL;
   size_t n = 0, n_rows = 0;
-  int rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, collect_text, &t, error);
+  int rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, NULL, 0, collect_text, &t, error);
   if (rc == CLT_E_MEMORY) clt_fail_memory(error);
   /* Uses the parameter names of the newest valid text; texts with other names, or in another order, are left out. */
   for (size_t i = t.n; rc == CLT_OK && i-- > 0;) {

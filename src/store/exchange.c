@@ -93,7 +93,7 @@ int clt_store_each_identified(clt_store *store, const clt_store_key *key, int64_
                               void *user, clt_error *error) {
   identified_walk w = {.visit = visit, .user = user};
   if (key) w.key_alone.key = *key;
-  int rc = store->type->walk(store->state, CLT_STORE_BY_NUMBER, key, after, visit_identified, &w, error);
+  int rc = store->type->walk(store->state, CLT_STORE_BY_NUMBER, key, NULL, after, visit_identified, &w, error);
   clt_map_release(&w.known);
   if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* the visitor cannot set the error itself */
   return rc < 0 ? rc : CLT_OK;
@@ -132,7 +132,7 @@ static int find_description(clt_store_description *out, const clt_store_descript
   const bool is_open = d->voice && d + 1 < end && clt_store_same_key(&d[1].key, key);
   int64_t voice = 0;
   int rc = CLT_OK;
-  if (is_open) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, key, 0, note_voice, &voice, error);
+  if (is_open) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, key, NULL, 0, note_voice, &voice, error);
   for (*out = *d; d < end && clt_store_same_key(&d->key, key); d++)
     if (d->voice == voice) *out = *d;
   return rc < 0 ? rc : CLT_OK;
@@ -198,7 +198,7 @@ static int merge_once(clt_store *into, clt_store *from, const clt_store_selectio
       int64_t own_newest_s = INT64_MIN;
       m.newest_s = INT64_MIN;
       if (!is_new && d->tuning_json[0] && known->tuning_json[0])
-        rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, &d->key, 0, note_time, &own_newest_s, error);
+        rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, &d->key, NULL, 0, note_time, &own_newest_s, error);
       if (rc == CLT_OK) rc = clt_store_each_identified(from, &d->key, 0, merge_record, &m, error);
       /* A key that is new to `into` gets its description; an existing one gets the newest tuning's data. */
       const clt_store_description tuning = {.key = d->key, .tuning_json = d->tuning_json, .kernel = d->kernel};

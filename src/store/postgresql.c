@@ -44,7 +44,10 @@
 enum { TXID, ID, NUMBER, VOICE, IS_FIRST, FIRST_FIELD };
 
 /* $1 to $3: the key; $4 and $5 (or $9 and $5): the end of the previous page; $6: the page's size; $7: "after"; $8: only
- * records that were visible when this plan was submitted (0: all). */
+ * records that were visible when this plan was submitted (0: all); $10: a configuration (NULL: all). */
+#define WHAT_ALL_SAY                                                                              \
+  " AND ($10 IS NULL OR m.id IN (SELECT max(n.id) FROM measurement AS n WHERE n.key=" CLT_KEY_ID( \
+      "$1", "$2", "$3") " AND n.configuration=$10 AND n.kind<>'attempt' GROUP BY n.agent))"
 #define RECORDS_OF_KEY RECORDS FROM_MEASUREMENT CLT_OF_KEY
 #define SEEN_BY_PLAN " AND ($8=0 OR pg_visible_in_snapshot(m.txid::text::xid8, (SELECT seen FROM plan WHERE id=$8)))"
 #define SINCE " AND m.txid > $7 AND m.txid < CASE WHEN $7=0 THEN 9223372036854775807 ELSE " OLDEST " END"
@@ -54,7 +57,7 @@ enum { TXID, ID, NUMBER, VOICE, IS_FIRST, FIRST_FIELD };
 /* As they came, whenever their transactions began: the first voice of a key counts more than others (best.c). */
 #define AS_RECEIVED " AND m.id > $5" SINCE " ORDER BY m.id LIMIT $6"
 
-static const char oldest_first[] = FOR_BEST CLT_OF_KEY SEEN_BY_PLAN AS_RECEIVED,
+static const char oldest_first[] = FOR_BEST CLT_OF_KEY SEEN_BY_PLAN WHAT_ALL_SAY AS_RECEIVED,
                   of_key_by_number[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
                   finalists[] = FOR_BEST CLT_FINALISTS FORWARDS,
                   fastest[] = FOR_BEST CLT_CORRECT_ONES
@@ -266,8 +269,8 @@ static int64_t read_voice(const postgresql_store *store, const char *voice) {
 }
 
 /* Pages grow, so that a caller that only needs the first rows does not wait for many. */
-static int walk_records(postgresql_store *store, const char *sql, const clt_store_key *key, int64_t after,
-                        clt_store_walk_visit visit, void *user, clt_error *error) {
+static int walk_records(postgresql_store *store, const char *sql, const clt_store_key *key, const char *configuration,
+                        int64_t after, clt_store_walk_visit visit, void *user, clt_error *error) {
   const bool backwards = sql == newest_first;
   clt_pq_place *kept = sql == of_key_by_number ? store->place : NULL, end = CLT_PQ_BEGIN, *place = kept ? kept : &end;
   int64_t page = FIRST_PAGE;
@@ -276,8 +279,8 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
   if (backwards) end = (clt_pq_place){INT64_MAX, INT64_MAX};
   for (bool more = true; rc == CLT_OK && more; page = LARGEST_PAGE) {
     clt_pq_rows *rows = NULL;
-    rc = clt_pq_run(store->pq, &rows, sql, error, "tttwwwwwn", key ? key->problem : "", key ? key->device : "",
-                    key ? key->driver : "", place->txid, place->id, page, after, store->plan, time_s);
+    rc = clt_pq_run(store->pq, &rows, sql, error, "tttwwwwwnt", key ? key->problem : "", key ? key->device : "",
+                    key ? key->driver : "", place->txid, place->id, page, after, store->plan, time_s, configuration);
     const size_t n = rc ? 0 : clt_pq_n_rows(rows);
     for (size_t i = 0; rc == CLT_OK && i < n; i++) {
       const result_row row = {rows, i};
@@ -323,20 +326,21 @@ static int walk_keys(postgresql_store *store, bool counted, const clt_store_key 
   return rc;
 }
 
-static int walk_postgresql(void *state, clt_store_order order, const clt_store_key *key, int64_t after,
-                           clt_store_walk_visit visit, void *user, clt_error *error) {
+static int walk_postgresql(void *state, clt_store_order order, const clt_store_key *key, const char *configuration,
+                           int64_t after, clt_store_walk_visit visit, void *user, clt_error *error) {
   postgresql_store *store = state;
   int rc = store->in_transaction ? send_records(store, error) : CLT_OK;
   if (rc) return rc;
   switch (order) {
     case CLT_STORE_KEYS:
     case CLT_STORE_KEYS_COUNTED: return walk_keys(store, order == CLT_STORE_KEYS_COUNTED, key, visit, user, error);
-    case CLT_STORE_NEWEST_FIRST: return walk_records(store, newest_first, key, after, visit, user, error);
+    case CLT_STORE_NEWEST_FIRST: return walk_records(store, newest_first, key, NULL, after, visit, user, error);
     case CLT_STORE_BEST_FIRST:
-      rc = walk_records(store, finalists, key, 0, visit, user, error);
-      return rc ? rc : walk_records(store, fastest, key, 0, visit, user, error);
-    case CLT_STORE_OLDEST_FIRST: return walk_records(store, oldest_first, key, after, visit, user, error);
-    default: return walk_records(store, key ? of_key_by_number : by_number, key, after, visit, user, error);
+      rc = walk_records(store, finalists, key, NULL, 0, visit, user, error);
+      return rc ? rc : walk_records(store, fastest, key, NULL, 0, visit, user, error);
+    case CLT_STORE_OLDEST_FIRST:
+      return walk_records(store, oldest_first, key, configuration, after, visit, user, error);
+    default: return walk_records(store, key ? of_key_by_number : by_number, key, NULL, after, visit, user, error);
   }
 }
 

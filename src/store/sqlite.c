@@ -200,8 +200,9 @@ static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, int6
   return rc;
 }
 
-static int walk_sqlite(void *state, clt_store_order order, const clt_store_key *key, int64_t after,
-                       clt_store_walk_visit visit, void *user, clt_error *error) {
+static int walk_sqlite(void *state, clt_store_order order, const clt_store_key *key, const char *configuration,
+                       int64_t after, clt_store_walk_visit visit, void *user, clt_error *error) {
+  (void)configuration;
   static const int ids[] = {KEYS, KEYS, OLDEST_FIRST, NEWEST_FIRST, FINALISTS, OLDEST_FIRST};
   const int id = order == CLT_STORE_BY_NUMBER && key == NULL ? BY_NUMBER : ids[order];
   int rc = walk_rows(state, id, key, id == KEYS ? order == CLT_STORE_KEYS_COUNTED : after, visit, user, error);

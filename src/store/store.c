@@ -269,8 +269,8 @@ static int end_walk(int rc, clt_error *error) {
 }
 
 static int walk_records(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
-                        int64_t *since, bool shows_foreign, clt_store_record_visit visit, void *user, size_t *n_foreign,
-                        clt_error *error) {
+                        const char *configuration, int64_t *since, bool shows_foreign, clt_store_record_visit visit,
+                        void *user, size_t *n_foreign, clt_error *error) {
   clt_config_reader *reader = NULL;
   int rc = clt_config_reader_new(&reader, space, error);
   if (rc) return rc;
@@ -280,7 +280,7 @@ static int walk_records(clt_store *store, clt_store_order order, const clt_store
                    .user = user,
                    .newest = since ? *since : 0,
                    .before_s = store->before_s};
-  rc = store->type->walk(store->state, order, key, w.newest, visit_record, &w, error);
+  rc = store->type->walk(store->state, order, key, configuration, w.newest, visit_record, &w, error);
   clt_config_reader_free(reader);
   if (rc >= 0 && n_foreign) *n_foreign = w.n_foreign;
   if (rc >= 0 && since) *since = w.newest;
@@ -289,7 +289,17 @@ static int walk_records(clt_store *store, clt_store_order order, const clt_store
 
 int clt_store_walk(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
                    clt_store_record_visit visit, void *user, clt_error *error) {
-  return walk_records(store, order, key, space, NULL, true, visit, user, NULL, error);
+  return walk_records(store, order, key, space, NULL, NULL, true, visit, user, NULL, error);
+}
+
+int clt_store_walk_words(clt_store *store, const clt_store_key *key, const clt_space *space, clt_config config,
+                         clt_store_record_visit visit, void *user, clt_error *error) {
+  char *text = NULL;
+  int rc = clt_config_text(&text, space, config, error);
+  if (rc == CLT_OK)
+    rc = walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, text, NULL, false, visit, user, NULL, error);
+  free(text);
+  return rc;
 }
 
 typedef struct kind_visit {
@@ -305,7 +315,7 @@ static int visit_kind(void *user, const clt_store_record *record, const clt_meas
 int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
                    void *user, size_t *n_foreign, clt_error *error) {
   kind_visit k = {visit, user};
-  return walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, NULL, false, visit_kind, &k, n_foreign, error);
+  return walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, NULL, NULL, false, visit_kind, &k, n_foreign, error);
 }
 
 typedef struct key_walk {
@@ -322,7 +332,7 @@ int clt_store_each_key_of(clt_store *store, const clt_store_key *problem, bool c
                           void *user, clt_error *error) {
   key_walk w = {visit, user};
   const clt_store_order order = counted ? CLT_STORE_KEYS_COUNTED : CLT_STORE_KEYS;
-  return end_walk(store->type->walk(store->state, order, problem, 0, visit_key, &w, error), error);
+  return end_walk(store->type->walk(store->state, order, problem, NULL, 0, visit_key, &w, error), error);
 }
 
 int clt_store_each_key(clt_store *store, bool counted, clt_store_key_visit visit, void *user, clt_error *error) {
@@ -465,8 +475,8 @@ static int by_config(const void *a, const void *b) {
 int clt_store_newest(clt_store_answers *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                      bool with_energy, int64_t *since, clt_error *error) {
   answer_walk w = {.space = space, .with_energy = with_energy};
-  int rc =
-      walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, since, false, keep_newest, &w, &w.found.n_foreign, error);
+  int rc = walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, NULL, since, false, keep_newest, &w,
+                        &w.found.n_foreign, error);
   clt_map_release(&w.places);
   if (rc != CLT_OK) {
     clt_store_answers_release(&w.found);

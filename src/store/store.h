@@ -55,6 +55,9 @@ void clt_store_begin_comparison(clt_store *store);
 typedef int (*clt_store_record_visit)(void *user, const clt_store_record *record, const clt_measurement *measurement);
 int clt_store_walk(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
                    clt_store_record_visit visit, void *user, clt_error *error);
+/* The same for one configuration: at least what each voice said last about it, oldest first, perhaps other records. */
+int clt_store_walk_words(clt_store *store, const clt_store_key *key, const clt_space *space, clt_config config,
+                         clt_store_record_visit visit, void *user, clt_error *error);
 
 /* A number that changes when another process has added to the store. */
 int clt_store_version(clt_store *store, uint64_t *version, clt_error *error);

@@ -129,6 +129,16 @@ static void arrays_grow_and_refuse_overflow(void **state) {
   free(array);
 }
 
+/* Two that somebody has found for XXH3 without a seed. */
+static void hashes_in_memory_cannot_be_made_to_collide(void **state) {
+  static const uint64_t one[] = {0x2ae8509630b3ab7e, 0x2ef, 0x74f2c04f03bd106e},
+                        other[] = {0x84e532ff66452c07, 0x1cad21f72c81017d, 0x73b1328d7b87ec82};
+  (void)state;
+  assert_int_equal(clt_hash64(one, sizeof one), clt_hash64(other, sizeof other));
+  assert_int_equal(clt_hash64_here(one, sizeof one), clt_hash64_here(one, sizeof one));
+  assert_int_not_equal(clt_hash64_here(one, sizeof one), clt_hash64_here(other, sizeof other));
+}
+
 static void hashes_tell_parts_apart(void **state) {
   (void)state;
   char a[33], b[33];
@@ -150,7 +160,8 @@ int main(void) {
       cmocka_unit_test(the_first_error_wins),         cmocka_unit_test(an_error_names_its_place),
       cmocka_unit_test(options_are_parsed_and_checked), cmocka_unit_test(random_numbers_repeat_and_stay_in_range),
       cmocka_unit_test(values_print_as_options_do),   cmocka_unit_test(near_names_are_found),
-      cmocka_unit_test(arrays_grow_and_refuse_overflow), cmocka_unit_test(hashes_tell_parts_apart),
+      cmocka_unit_test(arrays_grow_and_refuse_overflow), cmocka_unit_test(hashes_in_memory_cannot_be_made_to_collide),
+      cmocka_unit_test(hashes_tell_parts_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

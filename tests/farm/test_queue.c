@@ -773,7 +773,7 @@ static int count_up(void *user, const clt_store_description *key, const clt_stor
 static size_t n_walked(clt_store_order order, const clt_store_key *key) {
   size_t n = 0;
   clt_error error = {0};
-  if (of.shipper.shared->type->walk(of.shipper.shared->state, order, key, 0, count_up, &n, &error) < 0)
+  if (of.shipper.shared->type->walk(of.shipper.shared->state, order, key, NULL, 0, count_up, &n, &error) < 0)
     fail_msg("%s", error.message);
   return n;
 }

@@ -105,6 +105,8 @@ class Roles(FarmTest):
         for origin in claimed:
             for number in range(1, 40):
                 self.record("'x=1'", origin=f"'{origin}'", number=number)
+        for origin in ("repeat('é', 40)", "repeat('a', 64)", "'FFFFFFFFFFFFFFFF'", "E'ffffffffffffffff\\n'"):  # what agents would keep cut
+            self.refused(self.delivery("'x=1'", origin=origin), words="an origin has 16 hexadecimal digits")
         self.until_finished()
         self.stop_agents()
         there = self.records()
@@ -677,6 +679,18 @@ class Roles(FarmTest):
         self.assertGreater(tuned["best"]["time_s"], 1e-7)
         after = self.clatune_json(*subject)
         self.assertGreater(after["expected_time_s"], 1e-7)
+
+    def test_what_two_say_of_a_configuration_counts_though_a_third_calls_it_faster(self):
+        """Nobody has compared. mallory's word alone would be the fastest record, and not so fast that it is in doubt by itself."""
+        self.write_problem(6, 5)
+        for login in ("alice", "bob"):
+            self.server.query(f"do $$ begin create role {login} login in role clatune_worker; exception when duplicate_object then null; end $$")
+            self.tune("--searcher", "exhaustive", "--budget", "30", "--finalists", "0", "--fresh", "--store", self.url_of(login))
+        found = self.server.query("select configuration, min(time_s) from clatune.measurement where reason = 'none' group by 1 order by 2", self.database)
+        said = lambda login: self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--store", self.url_of(login))["configuration"]
+        before = {login: said(login) for login in ("looker", "alice", "bob")}
+        self.record(f"'{found[-1][0]}'", time_s=str(0.81 * float(found[0][1])))
+        self.assertEqual({login: said(login) for login in before}, before)
 
     def test_one_login_chooses_no_answer_among_what_others_measured(self):
         known = self.every_configuration()

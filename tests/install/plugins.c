@@ -121,9 +121,9 @@ static int counter_add(void *state, const clt_store_description *d, const clt_st
   return CLT_OK;
 }
 
-static int counter_walk(void *state, clt_store_order order, const clt_store_key *key, int64_t after,
-                        clt_store_walk_visit visit, void *user, clt_error *error) {
-  (void)state, (void)order, (void)key, (void)after, (void)visit, (void)user, (void)error;
+static int counter_walk(void *state, clt_store_order order, const clt_store_key *key, const char *configuration,
+                        int64_t after, clt_store_walk_visit visit, void *user, clt_error *error) {
+  (void)state, (void)order, (void)key, (void)configuration, (void)after, (void)visit, (void)user, (void)error;
   return CLT_OK;
 }
 

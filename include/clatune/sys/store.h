@@ -9,7 +9,7 @@
 
 CLT_BEGIN_C
 
-#define CLT_STORE_ABI 11 /* increases with each incompatible change of this header */
+#define CLT_STORE_ABI 12 /* increases with each incompatible change of this header */
 
 /* One record, borrowed by the receiver. For a record that it cannot read, a store passes configuration NULL, which the
  * receiver rejects. */
@@ -71,9 +71,10 @@ typedef struct clt_store_type {
   int (*add)(void *state, const clt_store_description *description, const clt_store_record *record, uint64_t *n_added,
              clt_error *error);
   /* Calls visit for each key or record. key: for the orders that visit keys NULL, or a key: then keys of its problem
-   * are enough. after: only records with larger numbers; 0 for the orders that visit keys, and for BEST_FIRST. */
-  int (*walk)(void *state, clt_store_order order, const clt_store_key *key, int64_t after, clt_store_walk_visit visit,
-              void *user, clt_error *error);
+   * are enough. configuration (nullable, for OLDEST_FIRST): what each voice said last about it is enough. after: only
+   * records with larger numbers; 0 for the orders that visit keys, and for BEST_FIRST. */
+  int (*walk)(void *state, clt_store_order order, const clt_store_key *key, const char *configuration, int64_t after,
+              clt_store_walk_visit visit, void *user, clt_error *error);
   /* Removes the records of the description's key that were added before the Unix time before_s; 0: all. With a voice:
    * those of all who call the problem by the same name. *n is their number. count_only: only counts. */
   int (*remove)(void *state, const clt_store_description *d, int64_t before_s, bool count_only, uint64_t *n,
