@@ -107,7 +107,7 @@ typedef struct merge {
   clt_store *into;
   int64_t before_s; /* 0: all */
   int64_t newest_s; /* when the newest record was added */
-  uint64_t n_added;
+  uint64_t n_added, n_left_out;
   bool is_public;
   clt_error *error;
 } merge;
@@ -145,7 +145,8 @@ static int merge_record(void *user, const clt_store_description *key_alone, cons
   clt_measurement without_log = *record->measurement;
   if (w->is_public) {
     const bool has_path = strchr(record->configuration, '/') != NULL;
-    if (!clt_measurement_correct(record->measurement) || (has_path && record->voice)) return 0;
+    if (!clt_measurement_correct(record->measurement)) return 0;
+    if (has_path && record->voice) return w->n_left_out++, 0;
     if (has_path)
       return clt_fail(w->error, CLT_E_ARGUMENT,
                       "the configuration '%.200s' may contain a path; leave its problem out with --problem or --device",
@@ -212,6 +213,7 @@ static int merge_once(clt_store *into, clt_store *from, const clt_store_selectio
   clt_store_keys_free(keys, n_keys);
   clt_store_keys_free(own, n_own);
   if (rc == CLT_OK && n_added) *n_added = m.n_added;
+  if (rc == CLT_OK && selection && selection->n_left_out) *selection->n_left_out = m.n_left_out;
   return rc;
 }
 

@@ -490,7 +490,10 @@ class Roles(FarmTest):
         for name, options, added, known in (("all", (), 2, {"copy", "zzz"}), ("public", ("--public",), 1, {"copy", "zzz"}), ("copy", ("--problem", "copy"), 1, {"copy"})):
             with self.subTest(name):
                 path = name + ".sqlite"
-                self.assertEqual(self.clatune_json("store", "export", "-o", path, *options, "--store", looker)["exported"], n + added)
+                run = self.clatune("store", "export", "-o", path, *options, "--json", "--store", looker)
+                said = "left out 1 measurements of others" in run.stderr
+                answer = json.loads(run.stdout)
+                self.assertEqual((answer["exported"], answer["left_out"], said), (n + added, int(name == "public"), name == "public"))
                 self.assertEqual({key["problem"] for key in self.clatune_json("store", "list", "--store", path)}, known)
                 self.assertEqual(self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--size", "n=1000", "--store", path)["tier"], "nearest-size")
 
