@@ -520,7 +520,7 @@ class Roles(FarmTest):
                           "from generate_series(1, 10001) i", self.database)
         self.attack("select clatune.greet('last:1:1', 'd', '', '[]')", login="agent")
         said = self.clatune("sweep", "--status", "--store", self.url_of("looker")).stdout.splitlines()
-        self.assertEqual(len([line for line in said if "'of others': submitted" in line or "agent last:1:1: d; seen" in line]), 2)
+        self.assertEqual(len([line for line in said if "'of others': submitted" in line or "agent agent/last:1:1: d; seen" in line]), 2)
         self.assertEqual(said[-2:], ["21 more plans", "2 more agents"])
         self.server.query("insert into clatune.problem(hash) values ('p'); insert into clatune.device(key, driver) values ('d', ''); insert into clatune.key("
                           "problem, device) values (1, 1); insert into clatune.measurement(origin, number, key, kind, configuration, reason, clock, created_s, "
