@@ -543,12 +543,13 @@ CREATE OR REPLACE FUNCTION clatune.fail(_target bigint, _n bigint, _claim text, 
     WHERE cell.target = _target AND cell.n = _n AND cell.claim = _claim
       AND cell.login = session_user AND cell.state = 'running' $$;
 
--- Fails tunings whose last attempt's lease expired.
+-- Fails tunings whose last attempt's lease expired, except those that an open transaction holds.
 CREATE OR REPLACE FUNCTION clatune.expire() RETURNS void LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
   UPDATE cell SET state = 'failed', attempts = deaths(attempts, best, progress), finished = clock_timestamp(),
       output = concat('ended without a report, ', deaths(attempts, best, progress), ' times', ': ' || nullif(output, ''))
-    WHERE cell.state = 'running' AND lease_end(cell.lease, cell.lease_s) < clock_timestamp() AND is_used_up(cell) $$;
+    WHERE (target, n) IN (SELECT target, n FROM cell WHERE state = 'running'
+      AND lease_end(lease, lease_s) < clock_timestamp() AND is_used_up(cell) FOR UPDATE SKIP LOCKED) $$;
 
 -- Fails tunings that the plan does not have.
 CREATE OR REPLACE FUNCTION clatune.reject(_plan bigint) RETURNS void LANGUAGE sql SECURITY DEFINER

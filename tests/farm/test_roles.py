@@ -222,6 +222,26 @@ class Roles(FarmTest):
         self.assertEqual(self.states(), {"done": 4})
         self.check_union()
 
+    def test_who_holds_a_tuning_delays_no_others_end(self):
+        """mallory's and another's tunings died too often; hers is renewed in a transaction left open."""
+        self.write_plan(2)
+        self.submit(lease_s=600)
+        self.attack("select clatune.join_plan(id, 'A', 'x', 'A', 2) from clatune.plan; select clatune.add_cells(id, 0, '[\"a\", \"b\"]') from clatune.target")
+        for login, claim in ("mallory", "a"), ("agent", "b"):
+            self.attack(f"select clatune.claim(repeat('{claim}', 32), 'a:1:1', '[1]')", login)
+        status = self.clatune("sweep", "--status", "--store", self.url).stdout
+        for row in ("  mallory/a:1:1: A: a for ", "  a:1:1: A: b for ", "agent mallory/a:1:1: ", "agent a:1:1: "):
+            self.assertIn("\n" + row, status)
+        self.server.query("update clatune.cell set lease = 'epoch', lease_s = 0, attempts = 9, best = 9", self.database)
+        expire = "set lock_timeout = '1ms'; select clatune.expire()"
+        with contextlib.closing(Session(self.url_of("mallory"))) as psql:
+            psql.ask("begin; select clatune.renew('[{\"target\": 1, \"n\": 0, \"claim\": \"" + "a" * 32 + "\", \"progress\": -1}]')")
+            self.attack(expire, "agent")
+            self.assertEqual(self.states(), {"running": 1, "failed": 1})
+            psql.ask("rollback")
+        self.attack(expire, "agent")
+        self.assertEqual(self.states(), {"failed": 2})
+
     def test_who_holds_locks_is_named_and_waited_for(self):
         """mallory's transaction has made the key of alice's file, and read a table that an upgrade changes."""
         self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
