@@ -413,9 +413,8 @@ BEGIN
   INSERT INTO plan AS p(name, text, lease_s, maker) SELECT one_line(_name, 200), _text, _lease_s, session_user WHERE NOT EXISTS
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
   IF _again THEN
-    -- Whoever submitted it first; but nobody takes others' claims by a lease that is too short for them.
-    UPDATE plan SET withdrawn = false, lease_s = CASE maker WHEN session_user THEN _lease_s
-      ELSE greatest(_lease_s, least(lease_s, 600)) END WHERE hash = md5(_text);
+    -- Nobody takes others' claims by a lease that is too short for them, not even who submitted the text first.
+    UPDATE plan SET withdrawn = false, lease_s = greatest(_lease_s, least(lease_s, 600)) WHERE hash = md5(_text);
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
       WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id
         AND (cell.state = 'failed' OR (cell.state = 'done' AND cell.best_origin IS NULL));

@@ -412,6 +412,11 @@ class Roles(FarmTest):
         self.attack(submit.format(86400) + "; select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan")
         self.submit()
         self.assertEqual(self.value("select lease_s from clatune.plan"), "600")
+        self.server.query("delete from clatune.target; delete from clatune.plan", self.database)
+        self.attack(submit.format(1))
+        self.submit(lease_s=60)
+        self.attack(submit.format(1).replace("false", "true"))
+        self.assertEqual(self.value("select lease_s from clatune.plan"), "60")
 
     def test_the_lease_of_a_tuning_is_that_of_its_claim(self):
         """mallory submits the plan anew, before and after the claim, in a transaction that ends after it."""
