@@ -834,6 +834,15 @@ class Roles(FarmTest):
         self.assertGreater(self.clatune_json("store", "prune", "--older-than", "1", "--store", boss)["removed"], 0)
         self.assertGreater(self.clatune_json("store", "revoke", "--agent", "agent", "--store", boss)["revoked"], 0)
 
+    def test_counting_takes_as_long_as_it_needs(self):
+        self.finish_farm(1)
+        self.server.query("alter table clatune.measurement rename to kept; create function public.limited() returns bool language plpgsql as $$ begin if "
+                          "current_setting('statement_timeout') <> '0' then raise 'has a time limit'; end if; return false; end $$; create view "
+                          "clatune.measurement as select * from clatune.kept where not public.limited(); grant select on clatune.measurement to clatune_reader",
+                          self.database)
+        [key] = self.clatune_json("store", "list", "--store", self.url_of("looker"))
+        self.assertEqual(key["records"], int(self.value("select count(*) from clatune.kept")))
+
     def test_what_an_agent_delivered_is_listed_and_revoked(self):
         self.finish_farm()
         n = len(self.records())
