@@ -583,8 +583,14 @@ class Roles(FarmTest):
             self.assertTrue(found["configuration"] == best or found["unconfirmed"], found)
             self.attack(describe.format("zzz", 9))
         self.assertEqual({key["problem"] for key in self.clatune_json("store", "list", "--store", self.url)}, {"copy", "zzz"})
+        # Nor in a file, once two others agree: it has one description of a problem.
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.attack("select clatune.describe(p.hash, d.key, d.driver, s.name, s.path, s.sizes, s.kernel, '', '') from clatune.described s join clatune.key k on k.id = "
+                    "s.key join clatune.problem p on p.id = k.problem join clatune.device d on d.id = k.device where s.login = 'agent'", "alice")
+        self.clatune("store", "export", "-o", "all.sqlite", "--store", looker)
+        self.assertEqual([key["problem"] for key in self.clatune_json("store", "list", "--store", "all.sqlite")], ["copy", "copy"])
         self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
-        self.assertEqual([key["problem"] for key in self.clatune_json("store", "list", "--store", looker)], ["copy"])
+        self.assertEqual({key["problem"] for key in self.clatune_json("store", "list", "--store", looker)}, {"copy"})
 
     def test_invented_devices_hide_nobodys(self):
         """Which were described before those of others."""
