@@ -155,11 +155,13 @@ static int answer_count(const cli_arguments *arguments, const char *key, uint64_
   return cli_answer_line(arguments, json_pack("{s:I, s:o}", key, (json_int_t)n, "store", clt_json_text(path)), form);
 }
 
-/* Copies the selected records of one store to another; returns how many were new there. */
-static uint64_t merge_stores(const cli_arguments *arguments, const char *into_path, const char *from_path) {
-  const clt_store_selection selection = read_selection(arguments);
+/* Copies the selected records of one store to another; returns how many were new there. n_left_out: nullable. */
+static uint64_t merge_stores(const cli_arguments *arguments, const char *into_path, const char *from_path,
+                             uint64_t *n_left_out) {
+  clt_store_selection selection = read_selection(arguments);
   clt_store *into = NULL, *from = NULL;
   uint64_t n = 0;
+  selection.n_left_out = n_left_out;
   cli_check(clt_store_open_to_read(&from, NULL, from_path, &cli_error));
   cli_check(clt_store_new(&into, NULL, into_path, &cli_error));
   cli_check(clt_store_merge(into, from, &selection, &n, &cli_error));
@@ -177,9 +179,18 @@ static int run_export(const cli_arguments *arguments) {
   if (access(path, F_OK) == 0)
     cli_usage("'%s' exists already; choose another file, or add to this one with 'clatune store import'", path);
   if (!cli_has_store(arguments)) cli_no_store(arguments);
-  const uint64_t n = merge_stores(arguments, path, cli_text(arguments, "store"));
+  uint64_t n_left_out = 0;
+  const uint64_t n = merge_stores(arguments, path, cli_text(arguments, "store"), &n_left_out);
+  if (n_left_out > 0)
+    fprintf(stderr,
+            "clatune: warning: left out %llu measurements of others: with a '/', their configurations may contain a "
+            "path\n",
+            (unsigned long long)n_left_out);
   if (n > 0)
-    return answer_count(arguments, "exported", n, path, "exported {exported} measurement{exported:s} to {store}");
+    return cli_answer_line(arguments,
+                           json_pack("{s:I, s:I, s:o}", "exported", (json_int_t)n, "left_out", (json_int_t)n_left_out,
+                                     "store", clt_json_text(path)),
+                           "exported {exported} measurement{exported:s} to {store}");
   remove(path);
   cli_failure("no measurement in the store matches; 'clatune store list' shows problems and devices");
 }
@@ -340,7 +351,7 @@ static int run_import(const cli_arguments *arguments) {
     if (start[0] == '{' || (start[0] == 0x1f && start[1] == 0x8b))
       import_recording(arguments, path, &count);
     else
-      count.added += merge_stores(arguments, cli_text(arguments, "store"), path);
+      count.added += merge_stores(arguments, cli_text(arguments, "store"), path, NULL);
   }
   const char *place = store_place(arguments);
   if (count.foreign)

@@ -33,9 +33,9 @@ void farm_collect(farm_sweep *sweep, const char *url, const char *text, bool kee
 int farm_show(clt_pq *pq, int64_t plan, bool as_json);
 int farm_status(const char *url, int64_t withdrawn, bool as_json);
 
-/* A running tuning of clt_queue_status as text: "vm:1034:3f2a1c: pocl: matmul n=32 ... for 8s, lease expires in 22s".
- * malloc'ed, NULL: out of memory. */
-char *farm_row_text(const json_t *row);
+/* A running tuning of clt_queue_status, with the login of its agent if it is not `own`, as text: "vm:1034:3f2a1c: pocl:
+ * matmul n=32 ... for 8s, lease expires in 22s". malloc'ed, NULL: out of memory. */
+char *farm_row_text(const json_t *row, const char *own);
 
 /* --- lanes.c: an agent's state --- */
 

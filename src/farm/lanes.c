@@ -125,7 +125,7 @@ static int say_waits(farm_agent *f, clt_error *error) {
   if (row) snprintf(what, sizeof what, "%s: %s", clt_json_string(row, "agent"), clt_json_string(row, "tuning"));
   if ((row || json_array_size(running) == 0) && strcmp(what, f->waits_for) != 0) {
     if (!is_here && f->waits_for[0] == '\0') say_missing(f);
-    text = row ? farm_row_text(row) : NULL;
+    text = row ? farm_row_text(row, clt_pq_user(f->pq)) : NULL;
     if (is_here) why = "nothing left to start here";
     fprintf(stderr, "clatune: %s; waiting for %s\n", why, text ? text : what);
     free(text);

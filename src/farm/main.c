@@ -290,7 +290,7 @@ static const cli_flag flags[] = {
     {"allow-programs", NULL, "with --serve: also accepts problems that run programs or have modules of C"},
     {"lease", "S",
      "an agent that does not renew its lease on a tuning for this long loses it to another (default 120; --submit "
-     "again: for later claims)"},
+     "again raises it for later claims)"},
     {"outbox", "FOLDER",
      "folder for measurements that are not in the database yet (default: $XDG_DATA_HOME/clatune/outbox)"},
     CLI_FLAG_EVENTS,

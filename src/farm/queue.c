@@ -402,20 +402,20 @@ int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
                                              "wrunning",  "wdone",   "wfailed", "wwithdrawn", "wdone_in_the_last_hour",
                                              "rtuning_s", "rleft_s", "tneeds",  NULL};
   static const char of_rows[] =
-      "WITH r AS (SELECT count(*) OVER (), t.plan, left(t.name, 200), left(cell.text, 1000), coalesce(cell.agent, ''),"
-      " " SINCE "cell.began)::float8, " FREE_S ", progress, attempts, " SINCE
+      "WITH r AS (SELECT count(*) OVER (), t.plan, left(t.name, 200), left(cell.text, 1000), coalesce(cell.login, ''),"
+      " coalesce(cell.agent, ''), " SINCE "cell.began)::float8, " FREE_S ", progress, attempts, " SINCE
       "a.seen)::float8, cell.began FROM cell JOIN target t ON t.id = cell.target" OF_AGENT
       " WHERE state = 'running' AND $1 IN (0, t.plan)" BY_TURNS(
           "cell.login", "cell.began") " LIMIT 10000) SELECT * FROM r ORDER BY plan, began";
-  static const char *const row_columns[] = {"wplan",    "tdevice",   "ttuning",   "tagent",  "rsince_s",
+  static const char *const row_columns[] = {"wplan",    "tdevice",   "ttuning",   "tlogin",  "tagent", "rsince_s",
                                             "rlease_s", "wprogress", "wattempts", "rseen_s", NULL};
   static const char of_agents[] =
       "WITH w AS (SELECT cell.login, cell.agent FROM cell JOIN target t ON t.id = cell.target WHERE state = 'running'"
-      " AND $1 IN (0, t.plan)), a AS (SELECT count(*) OVER (), name, devices, lost, " SINCE
+      " AND $1 IN (0, t.plan)), a AS (SELECT count(*) OVER (), login, name, devices, lost, " SINCE
       "seen)::float8 FROM agent WHERE seen > clock_timestamp() - interval '1 minute'"
       " OR (login, name) IN (SELECT * FROM w)" BY_TURNS(
           "login", "(login, name) IN (SELECT * FROM w) DESC, seen DESC") " LIMIT 10000) SELECT * FROM a ORDER BY name";
-  static const char *const agent_columns[] = {"tname", "tdevices", "tquarantined", "rseen_s", NULL};
+  static const char *const agent_columns[] = {"tlogin", "tname", "tdevices", "tquarantined", "rseen_s", NULL};
   json_t *status = *out = json_pack("{s:{}}", "left_out"), *object;
   size_t i;
   int rc = status ? list_rows(status, "plans", pq, of_plans, plan_columns, plan, error) : clt_fail_memory(error);

@@ -202,12 +202,20 @@ void farm_collect(farm_sweep *sweep, const char *url, const char *text, bool kee
 
 /* --- status --- */
 
-char *farm_row_text(const json_t *row) {
+/* What stands before an agent's name: its login, if it is not one's own. */
+static const char *login_before(char out[72], const json_t *agent, const char *own) {
+  const char *login = clt_json_string(agent, "login");
+  const bool is_known = login[0] && strcmp(login, own) != 0;
+  return snprintf(out, 72, "%s%s", is_known ? login : "", is_known ? "/" : ""), out;
+}
+
+char *farm_row_text(const json_t *row, const char *own) {
   const double seen_s = clt_json_number(row, "seen_s"), lease_s = clt_json_number(row, "lease_s");
-  char since[32], silent[32], free_in[32], *out;
+  char login[72], since[32], silent[32], free_in[32], *out;
   clt_text text = {0};
-  clt_text_printf(&text, "%s: %s: %s for %s", clt_json_string(row, "agent"), clt_json_string(row, "device"),
-                  clt_json_string(row, "tuning"), cli_duration(since, clt_json_number(row, "since_s")));
+  clt_text_printf(&text, "%s%s: %s: %s for %s", login_before(login, row, own), clt_json_string(row, "agent"),
+                  clt_json_string(row, "device"), clt_json_string(row, "tuning"),
+                  cli_duration(since, clt_json_number(row, "since_s")));
   if ((long long)clt_json_count(row, "attempts") > 0)
     clt_text_printf(&text, ", attempt %lld", (long long)clt_json_count(row, "attempts") + 1);
   if (seen_s > CLT_QUEUE_SILENT_S) clt_text_printf(&text, ", silent for %s", cli_duration(silent, seen_s));
@@ -216,7 +224,7 @@ char *farm_row_text(const json_t *row) {
   return clt_text_take(&out, &text, NULL) == CLT_OK ? out : NULL;
 }
 
-static void print_plan(const json_t *plan, const json_t *running) {
+static void print_plan(const json_t *plan, const json_t *running, const char *own) {
   static const struct {
     const char *key, *name;
   } states[] = {{"done", "finished"},
@@ -250,7 +258,7 @@ static void print_plan(const json_t *plan, const json_t *running) {
   putchar('\n');
   json_array_foreach(running, i, row) {
     if ((long long)clt_json_count(row, "plan") != (long long)clt_json_count(plan, "id")) continue;
-    char *text = farm_row_text(row);
+    char *text = farm_row_text(row, own);
     printf("  %s\n", text ? text : "");
     free(text);
   }
@@ -258,20 +266,21 @@ static void print_plan(const json_t *plan, const json_t *running) {
 
 int farm_show(clt_pq *pq, int64_t plan, bool as_json) {
   json_t *status = NULL, *plans, *object;
-  const char *what;
-  char seen[32];
+  const char *what, *own = clt_pq_user(pq);
+  char login[72], seen[32];
   size_t i;
   clt_queue_expire(pq, NULL); /* a login with the role clatune_reader cannot do that: no error */
   cli_check(clt_queue_status(pq, &status, plan, &cli_error));
   if (as_json) return cli_print_json(status);
   plans = json_object_get(status, "plans");
-  json_array_foreach(plans, i, object) { print_plan(object, json_object_get(status, "running")); }
+  json_array_foreach(plans, i, object) { print_plan(object, json_object_get(status, "running"), own); }
   if (json_array_size(plans) == 0)
     puts("there are no plans; submit one with 'clatune sweep PLAN --submit --store URL'");
   json_array_foreach(json_object_get(status, "agents"), i, object) {
     const double seen_s = clt_json_number(object, "seen_s");
     const char *lost = clt_json_string(object, "quarantined");
-    printf("agent %s: %s; ", clt_json_string(object, "name"), clt_json_string(object, "devices"));
+    printf("agent %s%s: %s; ", login_before(login, object, own), clt_json_string(object, "name"),
+           clt_json_string(object, "devices"));
     printf(seen_s > CLT_QUEUE_SILENT_S ? "silent for %s" : "seen %s ago", cli_duration(seen, seen_s));
     if (lost[0]) printf("; lost: %s", lost);
     putchar('\n');

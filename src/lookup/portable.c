@@ -142,17 +142,16 @@ static bool is_device_meant(const table *t, const place *p, const char *text) {
 static void keep_exact_devices(table *t) {
   const clt_portable_filter *f = t->filter;
   size_t n = 0;
-  bool *kept = f && f->n_devices ? clt_new_array(t->n_places, sizeof *kept) : NULL;
-  for (size_t i = 0; kept && i < t->n_places; i++)
-    for (size_t k = 0; k < f->n_devices; k++) kept[i] = kept[i] || is_device_meant(t, &t->places[i], f->devices[k]);
-  for (size_t i = 0; kept && i < t->n_places; i++) {
-    if (kept[i])
-      t->places[n++] = t->places[i];
-    else
-      release_place(&t->places[i]);
+  if (f == NULL || f->n_devices == 0) return;
+  for (size_t i = 0; i < t->n_places; i++) {
+    bool kept = false;
+    for (size_t k = 0; k < f->n_devices && !kept; k++) kept = is_device_meant(t, &t->places[i], f->devices[k]);
+    if (!kept) continue;
+    const place p = t->places[n]; /* others stay in the table until all are decided */
+    t->places[n++] = t->places[i];
+    t->places[i] = p;
   }
-  if (kept) t->n_places = n;
-  free(kept);
+  while (t->n_places > n) release_place(&t->places[--t->n_places]);
 }
 
 /* Adds known costs of configurations that were not measured at a place: a configuration that is invalid there, or has

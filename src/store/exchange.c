@@ -107,7 +107,7 @@ typedef struct merge {
   clt_store *into;
   int64_t before_s; /* 0: all */
   int64_t newest_s; /* when the newest record was added */
-  uint64_t n_added;
+  uint64_t n_added, n_left_out;
   bool is_public;
   clt_error *error;
 } merge;
@@ -124,17 +124,28 @@ static int note_voice(void *user, const clt_store_description *none, const clt_s
   return *(int64_t *)user = record->voice, 1;
 }
 
-/* The description of a key, which several logins may have described: one's own, or that of who measured first. d: the
- * first one. */
-static int find_description(clt_store_description *out, const clt_store_description *d,
+static bool says_the_same(const clt_store_description *a, const clt_store_description *b) {
+  return strcmp(a->problem_name, b->problem_name) == 0 && strcmp(a->sizes, b->sizes) == 0 &&
+         strcmp(a->kernel, b->kernel) == 0;
+}
+
+/* The description of a key, which several logins may have described: one's own, or that of who measured first, until
+ * two others agree on another one (words.h). d: the first one. *most: how much counts for it. */
+static int find_description(clt_store_description *out, uint64_t *most, const clt_store_description *d,
                             const clt_store_description *end, clt_store *from, clt_error *error) {
-  const clt_store_key *key = &d->key;
-  const bool is_open = d->voice && d + 1 < end && clt_store_same_key(&d[1].key, key);
-  int64_t voice = 0;
+  const clt_store_description *next = d;
+  int64_t first = CLT_NO_VOICE;
   int rc = CLT_OK;
-  if (is_open) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, key, NULL, 0, note_voice, &voice, error);
-  for (*out = *d; d < end && clt_store_same_key(&d->key, key); d++)
-    if (d->voice == voice) *out = *d;
+  *most = 0;
+  while (next < end && clt_store_same_key(&next->key, &d->key)) next++;
+  if (next > d + 1)
+    rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, &d->key, NULL, 0, note_voice, &first, error);
+  for (const clt_store_description *a = d; a < next; a++) {
+    uint64_t weight = a->voice == 0 ? UINT64_MAX / 2 : 0;
+    for (const clt_store_description *b = d; b < next; b++)
+      if (says_the_same(a, b)) weight += (uint64_t)clt_voice_weight(b->voice, first);
+    if (weight > *most) *out = *a, *most = weight;
+  }
   return rc < 0 ? rc : CLT_OK;
 }
 
@@ -145,7 +156,8 @@ static int merge_record(void *user, const clt_store_description *key_alone, cons
   clt_measurement without_log = *record->measurement;
   if (w->is_public) {
     const bool has_path = strchr(record->configuration, '/') != NULL;
-    if (!clt_measurement_correct(record->measurement) || (has_path && record->voice)) return 0;
+    if (!clt_measurement_correct(record->measurement)) return 0;
+    if (has_path && record->voice) return w->n_left_out++, 0;
     if (has_path)
       return clt_fail(w->error, CLT_E_ARGUMENT,
                       "the configuration '%.200s' may contain a path; leave its problem out with --problem or --device",
@@ -172,11 +184,22 @@ static int make_public(clt_store_description *d, char **json, clt_error *error) 
   return *json ? CLT_OK : clt_fail_memory(error);
 }
 
+/* A file describes a problem once, however many of its keys are described: as counts most. weights: by problem, so far.
+ */
+static int describe_problem_once(clt_store_description *d, uint64_t weight, clt_map *weights, clt_error *error) {
+  uint64_t *most = clt_map_add(weights, clt_hash64(d->key.problem, strlen(d->key.problem)), NULL);
+  if (most == NULL) return clt_fail_memory(error);
+  if (weight <= *most) d->problem_name = d->problem_path = d->sizes = d->kernel = NULL;
+  if (weight > *most) *most = weight;
+  return CLT_OK;
+}
+
 static int merge_once(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
                       clt_error *error) {
   clt_store_description *keys = NULL, *own = NULL;
   size_t n_keys = 0, n_own = 0;
   const clt_store_key *last = NULL;
+  clt_map weights = {0};
   merge m = {.into = into,
              .before_s = selection ? selection->before_s : 0,
              .is_public = selection && selection->is_public,
@@ -189,8 +212,9 @@ static int merge_once(clt_store *into, clt_store *from, const clt_store_selectio
       clt_store_description stripped;
       const clt_store_description *d = &stripped, *known = own;
       char *device_json = NULL;
+      uint64_t weight;
       if (!is_selected(selection, &keys[i], &last)) continue;
-      rc = find_description(&stripped, &keys[i], keys + n_keys, from, error);
+      rc = find_description(&stripped, &weight, &keys[i], keys + n_keys, from, error);
       if (rc == CLT_OK && m.is_public) rc = make_public(&stripped, &device_json, error);
       if (rc) break;
       while (known < own + n_own && !clt_store_same_key(&known->key, &d->key)) known++;
@@ -203,7 +227,10 @@ static int merge_once(clt_store *into, clt_store *from, const clt_store_selectio
       /* A key that is new to `into` gets its description; an existing one gets the newest tuning's data. */
       const clt_store_description tuning = {.key = d->key, .tuning_json = d->tuning_json, .kernel = d->kernel};
       const bool newer = !is_new && d->tuning_json[0] && (!known->tuning_json[0] || m.newest_s > own_newest_s);
-      if (rc == CLT_OK && (newer || (is_new && m.newest_s > INT64_MIN)))
+      const bool describes = is_new && m.newest_s > INT64_MIN;
+      if (rc == CLT_OK && describes && into->type != &clt_store_postgresql)
+        rc = describe_problem_once(&stripped, weight, &weights, error);
+      if (rc == CLT_OK && (newer || describes))
         rc = into->type->add(into->state, is_new ? d : &tuning, NULL, NULL, error);
       free(device_json);
     }
@@ -211,7 +238,9 @@ static int merge_once(clt_store *into, clt_store *from, const clt_store_selectio
   }
   clt_store_keys_free(keys, n_keys);
   clt_store_keys_free(own, n_own);
+  clt_map_release(&weights);
   if (rc == CLT_OK && n_added) *n_added = m.n_added;
+  if (rc == CLT_OK && selection && selection->n_left_out) *selection->n_left_out = m.n_left_out;
   return rc;
 }
 

@@ -307,8 +307,8 @@ static int walk_keys(postgresql_store *store, bool counted, const clt_store_key 
   int rc = CLT_OK;
   for (size_t n = KEYS_AT_ONCE; rc == CLT_OK && n >= KEYS_AT_ONCE;) {
     clt_pq_rows *rows = NULL;
-    rc = clt_pq_run(store->pq, &rows, key ? keys_of_problem : all, error, "wwt", last, (int64_t)KEYS_AT_ONCE,
-                    key ? key->problem : "");
+    rc = clt_pq_run(store->pq, &rows, key ? keys_of_problem : all, error, counted ? "*wwt" : "wwt", last,
+                    (int64_t)KEYS_AT_ONCE, key ? key->problem : "");
     n = rc ? 0 : clt_pq_n_rows(rows);
     for (size_t i = 0; rc == CLT_OK && i < n; i++) {
       const result_row row = {rows, i};

@@ -416,9 +416,8 @@ BEGIN
   INSERT INTO plan AS p(name, text, lease_s, maker) SELECT one_line(_name, 200), _text, _lease_s, session_user WHERE NOT EXISTS
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
   IF _again THEN
-    -- Whoever submitted it first; but nobody takes others' claims by a lease that is too short for them.
-    UPDATE plan SET withdrawn = false, lease_s = CASE maker WHEN session_user THEN _lease_s
-      ELSE greatest(_lease_s, least(lease_s, 600)) END WHERE hash = md5(_text);
+    -- Nobody takes others' claims by a lease that is too short for them, not even who submitted the text first.
+    UPDATE plan SET withdrawn = false, lease_s = greatest(_lease_s, least(lease_s, 600)) WHERE hash = md5(_text);
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
       WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id
         AND (cell.state = 'failed' OR (cell.state = 'done' AND cell.best_origin IS NULL));
@@ -546,12 +545,13 @@ CREATE OR REPLACE FUNCTION clatune.fail(_target bigint, _n bigint, _claim text, 
     WHERE cell.target = _target AND cell.n = _n AND cell.claim = _claim
       AND cell.login = session_user AND cell.state = 'running' $$;
 
--- Fails tunings whose last attempt's lease expired.
+-- Fails tunings whose last attempt's lease expired, except those that an open transaction holds.
 CREATE OR REPLACE FUNCTION clatune.expire() RETURNS void LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
   UPDATE cell SET state = 'failed', attempts = deaths(attempts, best, progress), finished = clock_timestamp(),
       output = concat('ended without a report, ', deaths(attempts, best, progress), ' times', ': ' || nullif(output, ''))
-    WHERE cell.state = 'running' AND lease_end(cell.lease, cell.lease_s) < clock_timestamp() AND is_used_up(cell) $$;
+    WHERE (target, n) IN (SELECT target, n FROM cell WHERE state = 'running'
+      AND lease_end(lease, lease_s) < clock_timestamp() AND is_used_up(cell) FOR UPDATE SKIP LOCKED) $$;
 
 -- Fails tunings that the plan does not have.
 CREATE OR REPLACE FUNCTION clatune.reject(_plan bigint) RETURNS void LANGUAGE sql SECURITY DEFINER

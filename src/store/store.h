@@ -113,6 +113,7 @@ typedef struct clt_store_selection {
   bool is_public; /* only correct measurements, without what names a machine, a person or a path: the problem's path,
                      the tuning's notes, logs, the device's UUID and addresses. CLT_E_ARGUMENT: a configuration of
                      one's own may contain a path; those of others are left out */
+  uint64_t *n_left_out; /* nullable: set to how many were */
 } clt_store_selection;
 
 /* Whether a selection (NULL: all) has the key of a description. */

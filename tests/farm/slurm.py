@@ -108,9 +108,9 @@ PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2 PreemptM
         return "".join(f"--- {name}:\n{(self.folder / name).read_text(errors='replace')[-3000:]}" for name in ("slurmctld.log", "slurmd.log")
                        if (self.folder / name).exists())
 
-    def until(self, condition, why, limit_s=120):
+    def until(self, condition, why):
         """Waits for a condition, as long as the daemons run."""
-        end = time.monotonic() + limit_s
+        end = time.monotonic() + 300
         while not condition():
             if time.monotonic() > end or any(daemon.poll() is not None for daemon in self.daemons):
                 raise RuntimeError(f"Slurm: {why}\n{self.log()}")
@@ -132,10 +132,10 @@ PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2 PreemptM
     def states(self, job):
         return [task["JobState"] for task in self.job(job)]
 
-    def wait(self, job, *states, restarts=0, limit_s=120):
+    def wait(self, job, *states, restarts=0):
         """Until all its tasks are in one of the states, and were started again so many times."""
         try:
-            self.until(lambda: all(task["JobState"] in states and int(task["Restarts"]) >= restarts for task in self.job(job)), "", limit_s)
+            self.until(lambda: all(task["JobState"] in states and int(task["Restarts"]) >= restarts for task in self.job(job)), "")
         except RuntimeError as error:
             raise RuntimeError(f"job {job} is not {' or '.join(states)} but {self.job(job)}") from error
 

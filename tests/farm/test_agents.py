@@ -66,7 +66,7 @@ class Agents(SimulatedTest):
         return int(self.value(f"select count(*) from clatune.cell where state = '{state}'"))
 
     def wait_for(self, process, condition, what):
-        if not until(condition, process, limit_s=120):
+        if not until(condition, process):
             self.fail(f"{what}: {[path.read_text() for path in self.folder.glob('*.said')]}"
                       f" {self.server.query('select * from clatune.cell', self.database)}")
 
@@ -175,7 +175,7 @@ class Agents(SimulatedTest):
     def test_one_that_begins_without_the_server_says_so_and_asks_again(self):
         self.server.kill()
         agent = self.serve("a")
-        until(lambda: "; retrying for " in self.said("a"), agent, limit_s=60)
+        until(lambda: "; retrying for " in self.said("a"), agent)
         self.server.start()
         self.assertIn("; retrying for ", self.said("a"))
         self.wait_for(agent, lambda: self.value("select count(*) from clatune.agent") == "1", "it does not begin")
@@ -258,7 +258,7 @@ class Agents(SimulatedTest):
         agent = None
         for _ in range(40):
             agent = self.serve("a")
-            until(lambda: self.count("done") + self.count("failed") == 4, agent, limit_s=60)
+            until(lambda: self.count("done") + self.count("failed") == 4, agent)
             if agent.poll() is None:
                 break
         self.assertEqual((self.count("done"), self.count("failed")), (2, 2))
@@ -272,8 +272,8 @@ class Agents(SimulatedTest):
     def test_what_this_version_or_folder_does_not_have_is_left_alone(self):
         self.sweep("submitter", "plan.json", "--store", self.url, "--submit")
         modules = self.start("modules", "--serve", self.url, "--problems", ".")
-        run = self.sweep("again", "plan.json", "--store", self.url, "--submit", "--lease", "30")
-        self.assertEqual((run.stderr, self.value("select lease_s from clatune.plan")), ("", "30"))
+        run = self.sweep("again", "plan.json", "--store", self.url, "--submit", "--lease", "300")
+        self.assertEqual((run.stderr, self.value("select lease_s from clatune.plan")), ("", "300"))
         (self.folder / "elsewhere").mkdir()
         other = self.start("other", "--serve", self.url, "--problems", "elsewhere")
         self.wait_for(modules, lambda: "--allow-programs" in self.said("modules"), "modules are not refused")
@@ -292,8 +292,8 @@ class Agents(SimulatedTest):
         said = self.said("waits")
         self.assertIn("clatune: warning: no device matches 'Board X'; available devices: 0:0 Simulated device", said)
         self.assertIn("clatune: this machine has none of the plan's devices; waiting for other agents\n", said)
-        run = self.sweep("again", "plan.json", "--store", self.url, "--submit", "--lease", "30")
-        self.assertEqual((run.stderr, self.value("select lease_s from clatune.plan")), ("", "30"))
+        run = self.sweep("again", "plan.json", "--store", self.url, "--submit", "--lease", "300")
+        self.assertEqual((run.stderr, self.value("select lease_s from clatune.plan")), ("", "300"))
         (self.folder / "elsewhere").mkdir()
         (self.folder / "elsewhere" / "other.json").write_text("{}")
         other = self.start("other", "--serve", self.url, "--problems", "elsewhere")

@@ -63,12 +63,12 @@ class Servers(Bench):
             folder, pid, port = test.stdout.readline().split()
             self.assertTrue(os.path.isdir(folder))
             os.killpg(test.pid, last) if last else test.stdin.close()
-            test.wait(60)
+            test.wait()
             test.stdout.close()
             if not test.stdin.closed:
                 test.stdin.close()
-            self.assertTrue(until(lambda: not os.path.exists(folder), limit_s=60))
-            self.assertTrue(until(lambda: state(pid) in (None, "Z"), limit_s=60))  # Z: if no process reaps orphans
+            self.assertTrue(until(lambda: not os.path.exists(folder)))
+            self.assertTrue(until(lambda: state(pid) in (None, "Z")))  # Z: if no process reaps orphans
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind(("127.0.0.1", int(port)))
@@ -136,7 +136,7 @@ class Proxies(Bench):
     def settle(self):
         """Until the server has no connection of the proxy's: it may still be busy with a query that was cut."""
         self.assertTrue(until(lambda: self.server.value(
-            f"select count(*) from pg_stat_activity where client_addr is not null and datname = '{self.database}'") == "0", limit_s=60))
+            f"select count(*) from pg_stat_activity where client_addr is not null and datname = '{self.database}'") == "0"))
 
     def test_a_rule_holds_for_every_nth_query_so_many_times(self):
         rule = self.proxy.cut_at("before", "select", every=2, times=1)

@@ -121,7 +121,7 @@ class Hostile(FarmTest):
                 and path.name != "plan.json"}
 
     def read(self, command):
-        done = subprocess.run([CLATUNE, *(self.url if word == "URL" else word for word in command)], cwd=self.folder, env=self.environment, capture_output=True, timeout=250)
+        done = subprocess.run([CLATUNE, *(self.url if word == "URL" else word for word in command)], cwd=self.folder, env=self.environment, capture_output=True)
         said = done.stdout + done.stderr
         self.assertIn(done.returncode, (0, 1, 4, 6), f"{command}: {said[-2000:]}")
         for byte in b"\x1b\x07\x01":

@@ -49,7 +49,7 @@ class Shared(SimulatedTest):
         for program in os.environ["STORE_TESTS"].split(":"):
             with self.subTest(program):
                 run = subprocess.run([program], env={**self.environment, "CLATUNE_TEST_DATABASE": " ".join([self.owner, *more])}, text=True,
-                                     capture_output=True, timeout=280)
+                                     capture_output=True)
                 self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
     # --- the commands ---

@@ -63,7 +63,7 @@ class Sweep(SimulatedTest):
                                            cwd=self.folder, env=self.environment, stdout=subprocess.DEVNULL, stderr=errors)
             self.addCleanup(process.wait)
             self.addCleanup(process.kill)
-            until(lambda: "waiting" in said.read_text(), process, limit_s=60)
+            until(lambda: "waiting" in said.read_text(), process)
             self.assertRegex(said.read_text(), "(?m)^clatune: Simulated A: .*: waiting for another tuner that uses the device")
         self.assertEqual(process.wait(), 0)
 
