@@ -453,9 +453,10 @@ class Roles(FarmTest):
 
     def test_many_plans_hold_up_nobodys(self):
         """mallory submits as many as she can, all of which agents have to refuse."""
-        many = "select count(*) from generate_series(1, 9990) i, lateral clatune.submit('x', '{\"a\": ' || i || '}', 3, false)"
+        many = "select count(*) from generate_series(9981, 9990) i, lateral clatune.submit('x', '{\"a\": ' || i || '}', 3, false)"
+        self.server.query("insert into clatune.plan(name, text, lease_s, maker) select 'x', '{\"a\": ' || i || '}', 3, 'mallory' from generate_series(1, 9980) i", self.database)
         self.attack(many)
-        self.refused(many.replace("1, 9990", "9991, 10001"), words="has submitted 10000 plans")
+        self.refused(many.replace("9981, 9990", "9991, 10001"), words="has submitted 10000 plans")
         self.write_plan(1)
         self.submit()
         self.agent()
