@@ -28,7 +28,7 @@ class Across(SimulatedTest):
         for name in ("moves", "computes"):
             p = problem(1, 1)
             p["General"]["BenchmarkName"] = name
-            p["ProblemParameters"] = [{"Name": "n", "Default": 64}, {"Name": "every", "Default": 1}]
+            p["ProblemParameters"] = [{"Name": "n", "Default": 64, "Max": 65536}, {"Name": "every", "Default": 1}]
             p["ConfigurationSpace"]["TuningParameters"] = [{"Name": "wg", "Type": "int", "Values": [1, 2], "Default": 1}]
             kernel = p["KernelSpecification"]
             kernel["KernelFile"], kernel["KernelName"], kernel["LocalSize"] = "v.cl", name, {"X": "wg"}

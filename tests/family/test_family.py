@@ -69,9 +69,9 @@ class Family(SimulatedTest):
         for which in range(5):
             p = problem(1, 1)
             p["General"]["BenchmarkName"] = f"v{which}"
-            p["ProblemParameters"] = [{"Name": "n", "Default": 64}, {"Name": "every", "Default": 1}]
+            p["ProblemParameters"] = [{"Name": "n", "Default": 64, "Max": 65536}, {"Name": "every", "Default": 1}]
             if which == 4:
-                p["ProblemParameters"][0] = {"Name": "n", "Default": 128, "Min": 100}
+                p["ProblemParameters"][0] = {"Name": "n", "Default": 128, "Min": 100, "Max": 65536}
             p["ConfigurationSpace"]["TuningParameters"] = [
                 {"Name": "which", "Type": "int", "Values": [which]}, {"Name": "wg", "Type": "int", "Values": [1, 2, 4, 8], "Default": 8}]
             kernel = p["KernelSpecification"]

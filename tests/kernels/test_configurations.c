@@ -26,7 +26,7 @@ static const trial trials[] = {
     {"convolution",
      {{{"width", 100}, {"height", 61}}, {{"width", 128}, {"height", 256}}},
      2,
-     4,
+     2,
      {"wg_x=1 wg_y=1 ppt_x=128 ppt_y=64 use_image=0 use_local=1 pad=1 interleave=1 unroll=1",
       "wg_x=128 wg_y=1 ppt_x=1 ppt_y=64 use_image=1 use_local=1 pad=1 interleave=0 unroll=0",
       "wg_x=128 wg_y=2 ppt_x=1 ppt_y=32 use_image=0 use_local=1 pad=0 interleave=1 unroll=1",
@@ -35,7 +35,7 @@ static const trial trials[] = {
     {"raycasting",
      {{{"width", 60}, {"height", 37}, {"volume_size", 50}}, {{"width", 64}, {"height", 64}, {"volume_size", 32}}},
      3,
-     4,
+     2,
      {"wg_x=1 wg_y=1 ppt_x=64 ppt_y=64 image_data=1 image_tf=1 local_tf=1 constant_tf=0 interleave=0 unroll=16",
       "wg_x=64 wg_y=4 ppt_x=1 ppt_y=16 image_data=0 image_tf=0 local_tf=1 constant_tf=1 interleave=1 unroll=8",
       "wg_x=1 wg_y=64 ppt_x=64 ppt_y=1 image_data=1 image_tf=0 local_tf=0 constant_tf=1 interleave=1 unroll=2",
@@ -44,7 +44,7 @@ static const trial trials[] = {
      {{{"width", 67}, {"height", 41}, {"disparities", 9}, {"window_radius", 3}},
       {{"width", 64}, {"height", 64}, {"disparities", 8}, {"window_radius", 2}}},
      4,
-     4,
+     2,
      {"wg_x=1 wg_y=1 ppt_x=64 ppt_y=8 image_left=0 image_right=0 local_left=1 local_right=1 unroll_disparity=1 "
       "unroll_dx=2 unroll_dy=1",
       "wg_x=1 wg_y=2 ppt_x=128 ppt_y=16 image_left=0 image_right=0 local_left=0 local_right=0 unroll_disparity=2 "

@@ -8,7 +8,7 @@
 
 #include "bench.h"
 
-enum { N = 4096 };
+enum { N = 4096, N_WRITES = 9 };
 
 /* out = in, slowly: `rounds` of arithmetic that the compiler cannot leave out. */
 static void slow_copy(bench *b, int rounds) {
@@ -185,16 +185,21 @@ static void a_fault_in_a_later_run_is_found(void **state) {
   bench_measure(b, 2, 2, CLT_REASON_OUT_OF_BOUNDS);
 }
 
-/* Kernels that depend on the earlier content, on n numbers: correct ones would write R. */
-static void check_accumulation(bench *b, const char *type, const char *write, size_t n) {
-  char options[200];
+/* Kernels that depend on the earlier content, on n numbers: correct ones would write R. All of a type are one program,
+ * which PoCL builds once. */
+static void check_accumulation(bench *b, const char *type, const char *const *writes, size_t which, size_t n) {
+  char source[2000], options[20];
+  int length = snprintf(source, sizeof source,
+                        "kernel void f(global T *out, int which) {\n  size_t i = get_global_id(0);\n"
+                        "  const T R = (T)(i %% 50 + 20);\n");
+  for (size_t k = 0; k < N_WRITES; k++)
+    length += snprintf(source + length, sizeof source - (size_t)length, "  if (which == %zu) { %s; }\n", k, writes[k]);
+  snprintf(source + length, sizeof source - (size_t)length, "}");
+  snprintf(options, sizeof options, "-DT=%s", type);
   bench_reset(b);
-  bench_source(b, "kernel void f(global T *out) { size_t i = get_global_id(0); const T R = (T)(i % 50 + 20); WRITE; }",
-               "");
-  free(b->plan.options);
-  snprintf(options, sizeof options, "-DT=%s -DWRITE=%s", type, write);
-  b->plan.options = strdup(options);
+  bench_source(b, source, options);
   clt_plan_arg *out = bench_buffer(b, "out", type, CLT_WRITE_ONLY, n, 1, 1);
+  bench_int(b, "which", (int)which);
   bench_launch(b, "f", n, 1);
   unsigned char *reference = bench_reference(b, "out");
   const size_t width = out->element.bytes;
@@ -203,39 +208,39 @@ static void check_accumulation(bench *b, const char *type, const char *write, si
                     (clt_value){.type = CLT_INT, .integer = (int64_t)(i % 50 + 20)});
   /* All at once show at the first launch, whatever it holds; one alone needs another turn of poison or two. */
   if (clt_executor_prepare(b->executor, &b->prepared, &b->plan, &b->data, &b->m, &b->error)) fail();
-  if (n > 4 && b->prepared) fail_msg("%s is right at the first launch of %zu %ss", write, n, type);
+  if (n > 4 && b->prepared) fail_msg("%s is right at the first launch of %zu %ss", writes[which], n, type);
   clt_timing_policy policy;
   clt_timing_policy_init(&policy);
   policy.min_runs = 8;
   policy.max_total_s = 60;
   if (b->prepared) assert_int_equal(clt_executor_time(b->executor, b->prepared, &policy, &b->m, &b->error), 0);
-  if (b->m.reason != CLT_REASON_WRONG_OUTPUT) fail_msg("%s is right with %zu %ss", write, n, type);
+  if (b->m.reason != CLT_REASON_WRONG_OUTPUT) fail_msg("%s is right with %zu %ss", writes[which], n, type);
 }
 
 static void no_accumulation_is_right_with_all_poisons(void **state) {
-  const char *floats[] = {"out[i]=fmax(out[i],R)",
-                          "out[i]=fmin(out[i],R)",
-                          "out[i]+=R",
-                          "out[i]=isnan(out[i])?out[i]:R",
-                          "if(isnan(out[i]))out[i]=R",
-                          "if(!isfinite(out[i]))out[i]=R",
-                          "if(!(fabs(out[i])<1000))out[i]=R",
-                          "if(!(out[i]>0))out[i]=R",
-                          "if(!(out[i]<0))out[i]=R"};
-  const char *wholes[] = {"out[i]=max(out[i],R)",
-                          "out[i]=min(out[i],R)",
-                          "out[i]|=R",
-                          "out[i]&=R",
-                          "out[i]^=R",
-                          "out[i]+=R",
-                          "out[i]=(out[i]&1)|(R&~1)",
-                          "",
-                          "if(out[i]==0||out[i]>R)out[i]=R"};
+  const char *floats[N_WRITES] = {"out[i]=fmax(out[i],R)",
+                                  "out[i]=fmin(out[i],R)",
+                                  "out[i]+=R",
+                                  "out[i]=isnan(out[i])?out[i]:R",
+                                  "if(isnan(out[i]))out[i]=R",
+                                  "if(!isfinite(out[i]))out[i]=R",
+                                  "if(!(fabs(out[i])<1000))out[i]=R",
+                                  "if(!(out[i]>0))out[i]=R",
+                                  "if(!(out[i]<0))out[i]=R"};
+  const char *wholes[N_WRITES] = {"out[i]=max(out[i],R)",
+                                  "out[i]=min(out[i],R)",
+                                  "out[i]|=R",
+                                  "out[i]&=R",
+                                  "out[i]^=R",
+                                  "out[i]+=R",
+                                  "out[i]=(out[i]&1)|(R&~1)",
+                                  "",
+                                  "if(out[i]==0||out[i]>R)out[i]=R"};
   const char *types[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"};
   for (size_t n = 1; n <= 100; n += 99) {
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) check_accumulation(*state, "float", floats[i], n);
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes - (n == 1); i++) /* to pass, the last needs two numbers */
-      for (size_t k = 0; k < sizeof types / sizeof *types; k++) check_accumulation(*state, types[k], wholes[i], n);
+    for (size_t i = 0; i < N_WRITES; i++) check_accumulation(*state, "float", floats, i, n);
+    for (size_t i = 0; i < N_WRITES - (n == 1); i++) /* to pass, the last needs two numbers */
+      for (size_t k = 0; k < sizeof types / sizeof *types; k++) check_accumulation(*state, types[k], wholes, i, n);
   }
 }
 
@@ -478,7 +483,8 @@ static void impossible_clocks_are_told_apart(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BENCH_TEST(runs_are_recorded_and_the_shortest_counts),
-      BENCH_TEST(a_run_is_no_longer_than_the_host_saw), BENCH_TEST(more_work_takes_longer),
+      BENCH_TEST(a_run_is_no_longer_than_the_host_saw),
+      BENCH_TEST(more_work_takes_longer),
       BENCH_TEST(a_first_run_has_all_repetitions),
       BENCH_TEST(runs_of_a_second_call_are_appended),
       BENCH_TEST(a_slow_configuration_is_not_repeated),

@@ -29,10 +29,11 @@ TIME_S = "1e-5 * (1 + 0.02 * abs(a - 17) + 0.03 * abs(b - 9))"
 
 
 def problem(n_a, n_b):
+    """Of sizes that take the check plan little time: without a largest one it goes to 20 million elements."""
     argument = {"Type": "float", "MemoryType": "Vector", "Size": "n"}
     return {
         "General": {"BenchmarkName": "copy"},
-        "ProblemParameters": [{"Name": "n", "Default": 1024, "Min": 1}],
+        "ProblemParameters": [{"Name": "n", "Default": 1024, "Min": 1, "Max": 65536}],
         "ConfigurationSpace": {"TuningParameters": [
             {"Name": "a", "Type": "int", "Values": f"list(range({n_a}))", "Default": 0},
             {"Name": "b", "Type": "int", "Values": f"list(range({n_b}))", "Default": 0}]},

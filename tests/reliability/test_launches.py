@@ -11,7 +11,7 @@ class Launches(SimulatedTest):
     def setUp(self):
         super().setUp()
         problem = json.loads((self.folder / "copy.json").read_text())
-        problem["ProblemParameters"][0]["Default"] = 131072
+        problem["ProblemParameters"][0].update(Default=131072, Max=131072)
         parameters = problem["ConfigurationSpace"]["TuningParameters"]
         parameters[0].update(Name="x", Values=str(list(X)), Default=8)
         parameters[1].update(Name="y", Values=str(list(Y)), Default=1)

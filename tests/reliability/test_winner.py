@@ -8,6 +8,7 @@ class Winner(SimulatedTest):
     def setUp(self):
         super().setUp()
         self.write_problem(3, 1)
+        self.edit("copy.json", ', "Max": 65536', "")
 
     def tune(self, *options, expect=0, **more):
         return super().tune("--searcher", "exhaustive", "--no-store", *options, expect=expect, **more)
