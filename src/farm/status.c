@@ -205,8 +205,9 @@ void farm_collect(farm_sweep *sweep, const char *url, const char *text, bool kee
 /* What stands before an agent's name: its login, if it is not one's own. */
 static const char *login_before(char out[72], const json_t *agent, const char *own) {
   const char *login = clt_json_string(agent, "login");
-  const bool is_known = login[0] && strcmp(login, own) != 0;
-  return snprintf(out, 72, "%s%s", is_known ? login : "", is_known ? "/" : ""), out;
+  out[0] = '\0';
+  if (login[0] && strcmp(login, own) != 0) snprintf(out, 72, "%s/", login);
+  return out;
 }
 
 char *farm_row_text(const json_t *row, const char *own) {

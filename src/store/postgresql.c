@@ -302,13 +302,13 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
 
 static int walk_keys(postgresql_store *store, bool counted, const clt_store_key *key, clt_store_walk_visit visit,
                      void *user, clt_error *error) {
-  const char *all = counted ? keys_counted : keys;
+  const char *sql = counted ? keys_counted : keys, *places = counted ? "*wwt" : "wwt";
   int64_t last = 0;
   int rc = CLT_OK;
+  if (key) sql = keys_of_problem;
   for (size_t n = KEYS_AT_ONCE; rc == CLT_OK && n >= KEYS_AT_ONCE;) {
     clt_pq_rows *rows = NULL;
-    rc = clt_pq_run(store->pq, &rows, key ? keys_of_problem : all, error, counted ? "*wwt" : "wwt", last,
-                    (int64_t)KEYS_AT_ONCE, key ? key->problem : "");
+    rc = clt_pq_run(store->pq, &rows, sql, error, places, last, (int64_t)KEYS_AT_ONCE, key ? key->problem : "");
     n = rc ? 0 : clt_pq_n_rows(rows);
     for (size_t i = 0; rc == CLT_OK && i < n; i++) {
       const result_row row = {rows, i};

@@ -24,8 +24,7 @@ struct clt_store {
   int64_t comparison;            /* of the finalists that are added now; 0: a finalist begins another one */
   int64_t before_s;              /* if not 0: only records added before this Unix time are read */
   double ahead_s;  /* added to clt_now_s for the time of new records, to follow a server's clock; 0: none */
-  clt_store *past; /* nullable, borrowed: replaces this store as a session's source of other devices and
-                      sizes */
+  clt_store *past; /* nullable, borrowed: a session takes other devices and sizes from it instead */
 };
 
 extern const clt_store_type clt_store_sqlite;     /* one file, shared by processes, survives kill -9 */
@@ -45,8 +44,7 @@ bool clt_store_same_key(const clt_store_key *a, const clt_store_key *b);
  * its password. malloc'ed. */
 int clt_store_place(char **out, const char *path, clt_error *error);
 
-/* Whether a record is plausible; checked when it is written and when it is read. */
-bool clt_record_plausible(const clt_store_record *record);
+bool clt_record_plausible(const clt_store_record *record); /* checked when it is written and when it is read */
 
 /* Finalists that are added one after another were compared with each other, but not with those before this call. */
 void clt_store_begin_comparison(clt_store *store);
@@ -150,8 +148,8 @@ int clt_store_forget(clt_store *store, const char *origin, int64_t sequence, clt
 
 /* --- repair.c: a damaged file --- */
 
-/* Whether a store's file is intact (SQLite's integrity check). path NULL: the standard place. CLT_E_STORE: it cannot be
- * read, or is not a store. No other program may use the file meanwhile. */
+/* Whether a store's file is intact (SQLite's integrity check), while no other program uses it. path NULL: the standard
+ * place. CLT_E_STORE: it cannot be read, or is not a store. */
 int clt_store_check(bool *whole, const char *path, clt_error *error);
 
 /* The result of a repair. */
@@ -165,13 +163,11 @@ typedef struct clt_store_repair_report {
  * store, or nothing is readable; then nothing has changed. No other program may use the file meanwhile. */
 int clt_store_repair(clt_store_repair_report *out, const char *path, clt_error *error);
 
-/* Opens an existing store for reading only, even if the file or its folder is not writable. CLT_E_NOT_FOUND: there is
- * no file. Adding to it fails. */
+/* Opens an existing store for reading only, even if nothing is writable. CLT_E_NOT_FOUND: there is no file. */
 int clt_store_open_to_read(clt_store **out, const char *type, const char *path, clt_error *error);
 
-/* Stores a key's description, for users and later look-ups: the problem's name and file, sizes ("width=2048
- * height=2048"), the device as JSON, and the newest tuning's data as JSON (docs/reference/store.md). Members that are
- * NULL stay unchanged. */
+/* Stores a key's description: the problem's name and file, sizes ("width=2048 height=2048"), the device and the newest
+ * tuning's data as JSON (docs/reference/store.md). Members that are NULL stay unchanged. */
 int clt_store_describe(clt_store *store, const clt_store_description *description, clt_error *error);
 /* The same with the description of an instance, which must have a device. */
 int clt_store_describe_instance(clt_store *store, const clt_store_key *key, const clt_instance *instance,
