@@ -174,7 +174,7 @@ class OnSimulated(Blame):
 
     def test_a_busy_machine(self):
         """Compilations that take the processor nearly as long as they may, next to eight others that want it."""
-        self.write_problem(4, 2)
+        self.write_problem(2, 2)
         self.simulate(time_s=1e-5, type="cpu", build_cpu_s=0.2)
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
         try:
