@@ -5,7 +5,7 @@ import shutil
 
 from simulation import SimulatedTest, main
 
-TUNE = ("--searcher", "random", "--seed", "3", "--budget", "300")
+TUNE = ("--searcher", "random", "--seed", "3", "--finalists", "0", "--budget", "300")
 
 
 class Disk(SimulatedTest):

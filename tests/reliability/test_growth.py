@@ -4,7 +4,7 @@ import pathlib
 
 from simulation import SimulatedTest, kill_session, main, until
 
-MANY = int(os.environ.get("CLATUNE_MANY", "2000"))
+MANY = int(os.environ.get("CLATUNE_MANY", "500"))
 OPTIONS = ("--searcher", "random", "--seed", "3", "--store", "s.sqlite")
 
 
