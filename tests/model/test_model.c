@@ -63,7 +63,8 @@ static void every_model_learns_the_landscape(void **state) {
 static void both_trainers_and_two_layers_learn_it(void **state) {
   const char *const options[][2] = {{"trainer", "rprop"}, {"hidden2", "0"}};
   for (size_t i = 0; i < 2; i++) {
-    clt_model *model = fit_named(*state, "ensemble", N, 1, 0, options[i][0], options[i][1]);
+    clt_model *model =
+        fit_with(*state, "ensemble", N, 1, 0, (clt_setting[]){{"members", "5"}, {options[i][0], options[i][1]}}, 2);
     assert_true(error_on_unseen(*state, model) < 0.15);
     clt_model_free(model);
   }
@@ -135,7 +136,8 @@ static void the_factorised_sweep_agrees_with_fann_run(void **state) {
 /* Other tools get the same networks. */
 static void networks_are_saved_by_fann(void **state) {
   const struct setting *s = *state;
-  clt_model *model = fit_named(s, "ensemble", 100, 1, 0, NULL, NULL), *trees = fit_named(s, "trees", 100, 1, 0, NULL, NULL);
+  clt_model *model = fit_named(s, "ensemble", 100, 1, 0, NULL, NULL),
+            *trees = fit_named(s, "trees", 100, 1, 0, NULL, NULL);
   const clt_ensemble *e = model->state;
   char folder[] = "/tmp/clatune-test-XXXXXX", path[64];
   float x[64];
