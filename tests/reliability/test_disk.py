@@ -5,7 +5,8 @@ import shutil
 
 from simulation import SimulatedTest, main
 
-TUNE = ("--searcher", "random", "--seed", "3", "--finalists", "0", "--budget", "300")
+TUNE = ("--searcher", "random", "--seed", "3", "--budget", "300")
+ALONE = ("--finalists", "0", "--store", "s.sqlite")
 
 
 class Disk(SimulatedTest):
@@ -21,15 +22,15 @@ class Disk(SimulatedTest):
                 with self.subTest(kind=kind, bytes=n_bytes):
                     for file in self.folder.glob("s.sqlite*"):
                         file.unlink()
-                    self.tune(*TUNE[:-1], "20", "--store", "s.sqlite")
+                    self.tune(*TUNE[:-1], "20", *ALONE)
                     before = self.rows("s.sqlite")
-                    run = self.fails(f"{kind}:{n_bytes}:s.sqlite", "--store", "s.sqlite")
+                    run = self.fails(f"{kind}:{n_bytes}:s.sqlite", *ALONE)
                     self.assertIn(words, run.stderr)
                     self.assertIn("s.sqlite", run.stderr)
                     after = self.rows("s.sqlite")
                     self.assertEqual(after[:len(before)], before)
                     self.assertTrue(self.clatune_json("store", "check", "--store", "s.sqlite")["whole"])
-                    again = self.tune(*TUNE, "--store", "s.sqlite")
+                    again = self.tune(*TUNE, *ALONE)
                     self.assertEqual(again["evaluations"]["reused"], len(after))
 
     def test_a_home_that_is_read_only(self):
