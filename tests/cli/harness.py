@@ -64,6 +64,7 @@ class CliTest(unittest.TestCase):
                             "XDG_CACHE_HOME": str(self.folder / "cache"), "TMPDIR": str(self.folder)}
         if os.access(BUILD, os.W_OK):  # almost all tests have the same modules
             self.environment["XDG_CACHE_HOME"] = str(BUILD / "tests/cache")
+        self.environment["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])  # python3 is this one
         self.environment.pop("CLATUNE_DEVICE", None)
 
     def clatune(self, *arguments, expect=0, **more):

@@ -165,7 +165,7 @@ class Figures(CommandTest):
         self.program("run.py", "#!/usr/bin/env python3\nimport os\nx = bytearray(int(os.environ['a']) * 32 << 20)\n"
                      "for i in range(0, len(x), 4096): x[i] = 1\nfor i in range((2 - int(os.environ['b'])) * 6000000): pass\n")
         for source, best in (("memory", ("a", 1)), ("user", ("b", 2)), ("cpu", ("b", 2)), ("wall", ("b", 2))):
-            some = PARAMETERS if source == "memory" else [{"Name": "a", "Values": [1]}, PARAMETERS[1]]
+            some = [PARAMETERS[0], {"Name": "b", "Values": [2]}] if source == "memory" else [{"Name": "a", "Values": [1]}, PARAMETERS[1]]
             self.problem(some, Files=["run.py"], Run=["./run.py"], Figure={"From": source})
             answer = self.all("--max-runs", "2", "--min-runs", "1")
             self.assertEqual(answer["best"]["configuration"][best[0]], best[1], source)

@@ -19,9 +19,9 @@ class Tuned(SimulatedTest):
     def setUp(self):
         super().setUp()
         self.write_problem(4, 3)
-        self.clatune("tune", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "--quiet", "--budget", "12")
+        self.clatune("tune", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "--quiet", "--budget", "12", "--finalists", "0")
         self.clatune("record", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "-o", "r.json", "--quiet")
-        (self.folder / "plan.json").write_text(json.dumps({"Problems": ["copy.json"], "Searchers": ["random"], "Budgets": 3}))
+        (self.folder / "plan.json").write_text(json.dumps({"Problems": ["copy.json"], "Searchers": ["random"], "Budgets": 3, "Tuning": {"Finalists": 0}}))
 
 
 class Outputs(Tuned):
@@ -227,13 +227,13 @@ class LeftAlone(SimulatedTest):
             os.utime(self.folder / name, (1, 1))
         before = sorted(str(f) for pattern in ("clatune*", "clatune*/*") for f in self.folder.glob(pattern))
         self.clatune("devices")
-        self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--quiet", "--budget", "3")
+        self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--quiet", "--budget", "3", "--finalists", "0")
         after = sorted(str(f) for pattern in ("clatune*", "clatune*/*") for f in self.folder.glob(pattern))
         self.assertEqual(after, before)
 
     def test_a_file_beside_a_damaged_store(self):
         self.write_problem(40, 25)
-        self.tune("--searcher", "random", "--budget", "60", "--store", "s.sqlite")
+        self.tune("--searcher", "random", "--budget", "60", "--finalists", "0", "--store", "s.sqlite")
         store = self.folder / "s.sqlite"
         with open(store, "r+b") as file:
             file.seek(2 * 4096)

@@ -109,7 +109,7 @@ class FixedMacros(SimulatedTest):
                      "// #define a 16\n/*\n#define a 16\n*/\n", "#undef a\n#define a 16\n", "#define ab 16\n#define A 1\n",
                      "#define TWICE(a) \\\n  #define a 16\n"):
             self.kernel(head)
-            self.clatune("verify", "copy.json", "--device", "Simulated")
+            self.clatune("sample", "copy.json", "--device", "Simulated", "--samples", "1", "--no-store")
 
 
 class MissingFeature(SimulatedTest):
@@ -301,6 +301,7 @@ class Events(SimulatedTest):
             self.addCleanup(process.communicate)
             self.addCleanup(process.kill)
             return process
+        self.write_problem(20, 10)
         self.simulate(time_s="1e-5 * (1 + a)", wrong="b == 0")
         follows = begin("--follow", "events")
         self.assertTrue(until(page.exists, follows))
