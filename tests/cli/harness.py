@@ -88,13 +88,13 @@ class CliTest(unittest.TestCase):
         path.write_text(text.replace(old, new))
 
 
-def until(condition, process=None, limit_s=300):
+def until(condition, process=None, limit_s=300, every_s=0.01):
     """Waits for a condition, as long as the process runs. Whether it came true."""
     end = time.monotonic() + limit_s
     while not condition():
         if time.monotonic() > end or (process and process.poll() is not None):
             return bool(condition())
-        time.sleep(0.01)
+        time.sleep(every_s)
     return True
 
 

@@ -47,7 +47,7 @@ class Growth(SimulatedTest):
             if size:
                 sizes.append((n, size))
 
-        until(look, process)
+        until(look, process, every_s=0.1)
         self.assertEqual(process.returncode, 0, process.communicate())
         early = next(size for n, size in sizes if n >= MANY // 10)
         self.figure(f"MB that the tuner grew by over {MANY * 9 // 10} configurations", (sizes[-1][1] - early) / 1e6, 10)
