@@ -16,20 +16,21 @@ class Disk(SimulatedTest):
         return self.clatune("tune", "copy.json", "--device", "Simulated", *TUNE, *options, expect=expect, **self.failing(fault))
 
     def test_a_disk_that_is_full_or_breaks(self):
+        stored = ("--finalists", "0", "--store", "s.sqlite")
         for kind, words in (("full", "free some space on the disk"), ("eio", "cannot use the store")):
             for n_bytes in (0, 5000, 50000, 300000):
                 with self.subTest(kind=kind, bytes=n_bytes):
                     for file in self.folder.glob("s.sqlite*"):
                         file.unlink()
-                    self.tune(*TUNE[:-1], "20", "--store", "s.sqlite")
+                    self.tune(*TUNE[:-1], "20", *stored)
                     before = self.rows("s.sqlite")
-                    run = self.fails(f"{kind}:{n_bytes}:s.sqlite", "--store", "s.sqlite")
+                    run = self.fails(f"{kind}:{n_bytes}:s.sqlite", *stored)
                     self.assertIn(words, run.stderr)
                     self.assertIn("s.sqlite", run.stderr)
                     after = self.rows("s.sqlite")
                     self.assertEqual(after[:len(before)], before)
                     self.assertTrue(self.clatune_json("store", "check", "--store", "s.sqlite")["whole"])
-                    again = self.tune(*TUNE, "--store", "s.sqlite")
+                    again = self.tune(*TUNE, *stored)
                     self.assertEqual(again["evaluations"]["reused"], len(after))
 
     def test_a_home_that_is_read_only(self):
