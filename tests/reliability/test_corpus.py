@@ -38,7 +38,7 @@ EXPECTED = {
 }
 # Defects that only a time limit ends, which cost seconds: with one size of work-group.
 LIMITED = ("infinite_loop", "unroll_bomb", "memory_bomb")
-LIMITS_S = ("3", "1") if DRIVER == "pocl" else ("6", "3")  # until it runs, and of a run; PoCL builds in 0.9 s at most
+LIMITS_S = ("2", "0.5") if DRIVER == "pocl" else ("6", "3")  # until it runs, and of a run; PoCL builds in 0.3 s at most
 # On rusticl an endless loop "ends" after some seconds, before which its launch does not count as running; far writes are no
 # configuration's fault (or end in a lock that is never given back), and the content it leaves is poison or incorrect. There eight
 # work-items run in step, on Intel's runtime sixteen, so that a work-group of so many has no race.
