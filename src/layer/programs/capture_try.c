@@ -11,6 +11,7 @@
 #include "layer/programs/capture_problem.h"
 #include "session/session.h"
 #include "space/space.h"
+#include "worker/reserve.h"
 
 #define PATIENCE_S 60 /* then the rest is not tried */
 #define MOST_KEPT 0.5 /* an output of which the launch changed a smaller share may have held the result before it */
@@ -190,6 +191,7 @@ int capture_try(captured *c, json_t *problem, const char *path, clt_error *error
   if (!c->quiet)
     cli_message(CLI_FOUND, "trying other values of the macros of kernel '%s'; this may take a minute",
                 clt_json_string(c->kernel, "name"));
+  clt_workers_reserve(true, true); /* the times of these builds mean nothing */
   const int rc = poison_outputs(c, problem, path, error);
   json_t *parameter;
   size_t i, k;
@@ -213,5 +215,6 @@ int capture_try(captured *c, json_t *problem, const char *path, clt_error *error
     if (kept == INCORRECT) keep_value(c, problem, path, parameter);
     free(change);
   }
+  clt_workers_reserve(false, false);
   return rc;
 }
