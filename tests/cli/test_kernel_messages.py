@@ -24,7 +24,7 @@ class Messages(CliTest):
     def test_a_file_whose_name_cannot_be_quoted(self):
         (self.folder / 'a"b.cl').write_text((self.folder / "scale.cl").read_text())
         self.edit("scale.json", '"KernelFile": "scale.cl"', '"KernelFile": "a\\"b.cl"')
-        self.clatune("verify", "scale.json", *POCL)
+        self.clatune("measure", "scale.json", *POCL, "--rounds", "1")
 
     def test_a_size_called_like_an_argument_is_named(self):
         self.edit("scale.cl", "kernel void scale(", "kernel void scale(const int n,")
@@ -42,7 +42,7 @@ class Messages(CliTest):
         parameter = '{"Name": "T", "Type": "string", "Values": ["float", "unsigned int"], "Default": "unsigned int"}, '
         self.edit("scale.json", '{"Name": "fault",', parameter + '{"Name": "fault",')
         self.edit("scale.cl", "kernel void scale(", "constant T typed = 1;\nkernel void scale(")
-        self.clatune("verify", "scale.json", *POCL)
+        self.clatune("measure", "scale.json", *POCL, "--rounds", "1")
 
     def test_a_feature_that_the_device_lacks_is_named(self):
         devices = self.clatune_json("devices")["devices"]
