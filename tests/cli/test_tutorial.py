@@ -42,7 +42,7 @@ class Tutorial(CliTest):
         return {**self.environment, "OCL_ICD_VENDORS": str(folder), "LD_LIBRARY_PATH": os.environ.get("CLATUNE_BUILD", "")}
 
     def test_from_tuning_to_a_host_program(self):
-        best = self.clatune_json("tune", "transpose.json", "--device", "pocl", "--budget", "6", "--size", "size_width=256",
+        best = self.clatune_json("tune", "transpose.json", "--device", "pocl", "--budget", "6", "--finalists", "2", "--workers", "1", "--size", "size_width=256",
                                  "--size", "size_height=128")["best"]["configuration"]
         said = self.clatune("lookup", "transpose.json", "--format", "header", "-o", "transpose.h").stderr
         self.assertEqual(said, "clatune: wrote transpose.h\n")
