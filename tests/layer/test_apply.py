@@ -57,7 +57,7 @@ class Apply(unittest.TestCase):
             self.assertGreaterEqual(row["time_s"], 1e-7)
 
     def tune(self, problem, *options):
-        return json.loads(self.clatune("tune", problem, "--json", "--oclgrind", "no", *options).stdout)["best"]
+        return json.loads(self.clatune("tune", problem, "--json", "--workers", "1", "--oclgrind", "no", *options).stdout)["best"]
 
     def test_stencil(self):
         problem = self.captured("stencil")

@@ -227,7 +227,7 @@ class Ways(Capture):
         self.assertIn("#ifndef STEP\n#define STEP 4 // at once\n#endif\n#ifndef PAD\n#  define PAD   1\n#endif\n#define WIDTH 1024\n", text)
 
         # This text is applied, and it is found by the application's own.
-        self.folder.run(CLATUNE, "tune", path, "--budget", "4", "--finalists", "1", "--oclgrind", "no")
+        self.folder.run(CLATUNE, "tune", path, "--budget", "4", "--finalists", "1", "--workers", "1", "--oclgrind", "no")
         for option, launches, why in (("--check", 1, "or use --no-binaries"), ("--no-binaries", 2, "program's source, options")):
             run = self.folder.run(CLATUNE, "apply", option, "--json", "c", "--", ODD, self.headers)
             report = json.loads(run.stdout)

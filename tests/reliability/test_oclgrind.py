@@ -114,7 +114,7 @@ int twice(const clt_module_call *call) {
                     {"Name": "out", "AccessType": "WriteOnly", **argument}]},
             "Reference": {"Module": "race.c", "Function": "twice"}}
         (self.folder / "race.json").write_text(json.dumps(problem))
-        run = ("tune", "race.json", "--device", "pocl", "--no-store", "--compile-timeout", "200")
+        run = ("tune", "race.json", "--device", "pocl", "--no-store", "--workers", "1", "--compile-timeout", "200")
         small = {"OCL_ICD_VENDORS": os.environ["CLATUNE_TEST_POCL"]}  # faster; with it set, auto checks no races
         choices = {"no": (0, "not checked"), "yes": (0, "passed"), **({"auto": (0, "passed")} if EACH else {})}
         for choice, expected in choices.items():
