@@ -1,4 +1,4 @@
-/* select MODEL LIBRARY: whether the exported function and the library choose the same for 10^6 random vectors of features. LIBRARY has
+/* select MODEL LIBRARY N: whether the exported function and the library choose the same for N random vectors of features. LIBRARY has
  * `int chosen(const double *features, int *arm)`. Prints "equal", how many arms occurred, how many vectors lay outside, and the
  * nanoseconds of processor time of a call for those inside; then each arm with the largest value of the last feature that it was chosen with. */
 #include <dlfcn.h>
@@ -13,8 +13,6 @@
 
 #include "family/train.h"
 
-#define N 1000000
-
 /* Of this thread alone, also if others run. */
 static double processor_s(void) {
   struct timespec now;
@@ -26,23 +24,24 @@ int main(int argc, char **argv) {
   clt_family_model *model = NULL;
   const char *const *names = NULL;
   clt_error error = {0};
-  void *library = argc == 3 ? dlopen(argv[2], RTLD_NOW) : NULL, *symbol = library ? dlsym(library, "chosen") : NULL;
+  void *library = argc == 4 ? dlopen(argv[2], RTLD_NOW) : NULL, *symbol = library ? dlsym(library, "chosen") : NULL;
   int (*chosen)(const double *, int *);
   if (symbol == NULL) return fprintf(stderr, "%s\n", dlerror()), 1;
   memcpy(&chosen, &symbol, sizeof chosen);
   if (clt_family_model_new(&model, &names, argv[1], &error)) return fprintf(stderr, "%s\n", error.message), 1;
+  const size_t n_vectors = strtoul(argv[3], NULL, 10);
   size_t n = 0, n_inside = 0, n_outside = 0, n_arms = 0, n_different = 0;
   while (names[n]) n++;
-  double largest[CLT_MAX_ARMS], *all = malloc(N * n * sizeof *all);
+  double largest[CLT_MAX_ARMS], *all = malloc(n_vectors * n * sizeof *all);
   bool seen[CLT_MAX_ARMS] = {false};
   clt_rng rng;
   clt_rng_init(&rng, 77);
-  for (size_t i = 0; i < N * n; i++) { /* a little beyond the known ones, in its own measure */
+  for (size_t i = 0; i < n_vectors * n; i++) { /* a little beyond the known ones, in its own measure */
     const double *s = model->scales[i % n], low = s[2] < 0 ? s[0] : log(s[0] + s[2]), high = s[2] < 0 ? s[1] : log(s[1] + s[2]);
     const double t = low + (high - low) * (1.02 * clt_rng_unit(&rng) - 0.01);
     all[i] = s[2] < 0 ? t : exp(t) - s[2];
   }
-  for (size_t i = 0; i < N; i++) {
+  for (size_t i = 0; i < n_vectors; i++) {
     clt_family_choice choice;
     int arm = -1;
     const double *x = all + i * n;

@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "reliabilit
 from simulation import CLATUNE, SimulatedTest, kill_session, main, problem, until  # noqa: E402
 
 COMPARE = os.environ["CLATUNE_COMPARE_SELECT"]
+N_VECTORS = "1000000" if "CLATUNE_FIGURES" in os.environ else "100000"
 
 # "every" takes n, "some" the square root of it but suffers from density, "few" is the fastest and may run up to a density of 0.3, "wrong" is
 # faster still and incorrect on one input to learn from. "large" is always slow; its problem refuses the sizes of the first inputs.
@@ -160,7 +161,7 @@ class Family(SimulatedTest):
         compilers = [["cc", "-std=c99"]] + ([["c++", "-x", "c++", "-std=c++11"]] if shutil.which("c++") else [])
         for compiler in compilers:
             subprocess.run([*compiler, *strict, "-o", "tiny.so", "wrapper.c", "-lm"], cwd=self.folder, check=True)
-            run = subprocess.run([COMPARE, "tiny.model.json", "./tiny.so"], cwd=self.folder, text=True, capture_output=True)
+            run = subprocess.run([COMPARE, "tiny.model.json", "./tiny.so", N_VECTORS], cwd=self.folder, text=True, capture_output=True)
             first, *arms = run.stdout.splitlines()
             self.assertEqual(first.split()[0], "equal", run.stderr)
             print(f"{compiler[0]}: {first.split()[3]} ns a call", file=sys.stderr)

@@ -5,12 +5,7 @@ import shutil
 
 from simulation import SimulatedTest, main
 
-<<<<<<< HEAD
-TUNE = ("--searcher", "random", "--seed", "3", "--finalists", "0", "--budget", "300")
-=======
 TUNE = ("--searcher", "random", "--seed", "3", "--budget", "300")
-ALONE = ("--finalists", "0", "--store", "s.sqlite")
->>>>>>> h-time2
 
 
 class Disk(SimulatedTest):
@@ -27,25 +22,15 @@ class Disk(SimulatedTest):
                 with self.subTest(kind=kind, bytes=n_bytes):
                     for file in self.folder.glob("s.sqlite*"):
                         file.unlink()
-<<<<<<< HEAD
                     self.tune(*TUNE[:-1], "20", *stored)
                     before = self.rows("s.sqlite")
                     run = self.fails(f"{kind}:{n_bytes}:s.sqlite", *stored)
-=======
-                    self.tune(*TUNE[:-1], "20", *ALONE)
-                    before = self.rows("s.sqlite")
-                    run = self.fails(f"{kind}:{n_bytes}:s.sqlite", *ALONE)
->>>>>>> h-time2
                     self.assertIn(words, run.stderr)
                     self.assertIn("s.sqlite", run.stderr)
                     after = self.rows("s.sqlite")
                     self.assertEqual(after[:len(before)], before)
                     self.assertTrue(self.clatune_json("store", "check", "--store", "s.sqlite")["whole"])
-<<<<<<< HEAD
                     again = self.tune(*TUNE, *stored)
-=======
-                    again = self.tune(*TUNE, *ALONE)
->>>>>>> h-time2
                     self.assertEqual(again["evaluations"]["reused"], len(after))
 
     def test_a_home_that_is_read_only(self):

@@ -13,11 +13,7 @@ STRUCK = {3: ("build", "segv", "compile-crash"), 5: ("run", "abort", "run-crash"
 class Crashes(SimulatedTest):
     def exhaustive(self, store):
         self.write_problem(N_A, N_B)
-<<<<<<< HEAD
-        return self.tune("--searcher", "exhaustive", "--budget", str(N_A * N_B), "--store", store)
-=======
         return self.tune("--searcher", "exhaustive", "--budget", str(N_A * N_B), "--abandon-factor", "0", "--store", store)
->>>>>>> h-time2
 
     def test_a_fifth_of_all_has_faults(self):
         good = self.exhaustive("good.sqlite")
