@@ -104,7 +104,8 @@ int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, const char *d
 int clt_queue_goes_on(clt_pq *pq, bool *out, int64_t plan, clt_error *error) {
   static const char ask[] =
       "SELECT EXISTS (SELECT FROM plan WHERE id = $1) AND coalesce(bool_or(is_left) FILTER (WHERE is_known),"
-      " bool_or(is_left), true) FROM (SELECT " TARGET_HAS(UNFINISHED) " AS is_left, " TARGET_HAS(" AND began IS NOT NULL")
+      " bool_or(is_left), true) FROM (SELECT " TARGET_HAS(UNFINISHED) " OR (SELECT count(*) FROM cell WHERE target = t.id)"
+      " < (SELECT n_cells FROM plan WHERE id = $1) AS is_left, " TARGET_HAS(" AND best_origin IS NOT NULL")
       " OR EXISTS (SELECT FROM agent WHERE names(devices) @> ARRAY[t.name]) AS is_known FROM target t"
       " WHERE plan = $1 AND " TARGET_HAS("") ") AS t";
   clt_pq_rows *rows = NULL;

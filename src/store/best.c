@@ -27,7 +27,7 @@ typedef struct known_record {
   double cost;        /* NaN: failed, or without a value */
   double time_s;
   uint64_t identity;
-  int64_t number, voice;
+  int64_t number, voice, created_s;
   size_t config_index;
   size_t contest; /* of a finalist: the comparison that it belongs to */
   /* Indices + 1; 0: none. */
@@ -100,6 +100,7 @@ static int add_known(known_records *known, const clt_store_record *record, const
                           .identity = hash_identity(record),
                           .number = record->number,
                           .voice = record->voice,
+                          .created_s = record->created_s,
                           .config_index = *index,
                           .other = is_new ? 0 : config->newest + 1};
   config->newest = known->n++;
@@ -282,14 +283,15 @@ static int choose_champion(best_view *v) {
 
 /* --- the search --- */
 
-/* Whether the champion's comparison has decided about a record of the search already: what its session knew could take
- * part. Not if the comparison may have been by another objective, its winner is ruled out, or nothing else took part.
- */
-static bool is_settled(const best_view *v, int64_t number) {
+/* Whether the champion's comparison, if it is one's own or of the same voice, has decided about a record of the search
+ * already: what its session knew could take part. Not if it may have been by another objective, its winner is ruled
+ * out, or nothing else took part. While a transaction is open, later records have the same number. */
+static bool is_settled(const best_view *v, int64_t voice, int64_t number, int64_t created_s) {
   if (v->champion == NULL || !clt_objective_ranks_as_usual(v->query->objective)) return false;
   const known_contest *contest = &v->contests[v->champion->contest];
   const bool is_alone = v->finalists.all[contest->newest - 1].before == 0;
-  return !is_alone && !contest->has_others && number <= contest->number;
+  return !is_alone && !contest->has_others && (contest->voice == 0 || contest->voice == voice) &&
+         number <= contest->number && created_s <= contest->created_s;
 }
 
 /* With time as objective, or one with the same ranking, the search's records come fastest first. Returns 1 as soon as
@@ -305,7 +307,7 @@ static int add_fastest(best_view *v, const clt_store_record *record, const clt_m
     return v->is_replaced || is_champion;
   }
   if (is_champion) return 1;
-  if (is_decided(v, m->config) || is_settled(v, record->number)) return 0;
+  if (is_decided(v, m->config) || is_settled(v, record->voice, record->number, record->created_s)) return 0;
   if (add_known(&v->searched, record, m, cost)) return CLT_E_MEMORY;
   const known_record *r = judge(&belief, v, &v->searched, m->config);
   if (v->champion && belief < CLT_BY_FIRST && !v->query->believes) return 0;
@@ -351,7 +353,7 @@ static void choose_searched(best_view *v) {
     if (best == NULL || r->cost < best->cost || (r->cost == best->cost && config < best->config)) best = r;
   }
   if (best == NULL) return;
-  const bool decided = is_decided(v, best->config) || is_settled(v, best->number);
+  const bool decided = is_decided(v, best->config) || is_settled(v, best->voice, best->number, best->created_s);
   v->is_replaced = champion == NULL || (!decided && best->cost < CLEARLY_WITH_OTHERS * champion->cost);
   v->fastest = best;
 }
@@ -452,12 +454,9 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
 static int hear_all(clt_best_known *out, double *cost, clt_store *store, const clt_store_key *key,
                     const clt_space *space, const clt_best_query *query, int64_t first, clt_error *error) {
   const clt_config config = out->measurement.config;
-  best_view v = {.query = query,
-                 .first = first,
-                 .without = query->without,
-                 .n_without = query->without != NULL,
-                 .of_one = &config};
+  best_view v = {.query = query, .first = first, .without = query->without, .of_one = &config};
   clt_belief belief;
+  v.n_without = query->without != NULL;
   const int rc = clt_store_walk_words(store, key, space, config, add_record, &v, error);
   const known_record *r = rc ? NULL : judge(&belief, &v, &v.searched, config);
   if (r && belief >= CLT_BY_FIRST) {
@@ -483,7 +482,7 @@ int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *k
     if (rc || other.measurement.config == CLT_CONFIG_NONE) break;
     const double theirs = clt_objective_cost(query->objective, &other.measurement);
     const bool same = other.measurement.config == out->measurement.config;
-    const bool is_refuted = fmax(cost, theirs) < CLT_CLEARLY_BETTER * judged;
+    const bool is_refuted = cost < CLT_CLEARLY_BETTER * judged && theirs < judged;
     bool doubtful = is_refuted || (out->alone && cost < CLT_CLEARLY_BETTER * theirs);
     if (doubtful && !is_refuted && voice == first && other.voice != 0) { /* two must doubt the first voice */
       clt_best_known second;

@@ -331,8 +331,9 @@ DECLARE
   deliverer bigint := agent_id(_agent);
   n bigint;
 BEGIN
-  IF EXISTS(SELECT FROM json_to_recordset(_records) AS u(origin text) WHERE u.origin !~ '^([0-9a-f]{16})?$') THEN
-    RAISE EXCEPTION 'an origin has 16 hexadecimal digits' USING ERRCODE = '22023';
+  IF EXISTS(SELECT FROM json_to_recordset(_records) AS u(origin text, number bigint)
+      WHERE (u.origin ~ '^([0-9a-f]{16})?$' AND u.number >= 0) IS NOT TRUE) THEN
+    RAISE EXCEPTION 'an origin has 16 hexadecimal digits, and numbers are not negative' USING ERRCODE = '22023';
   END IF;
   PERFORM add_keys(_records);
   INSERT INTO origin(name, login) SELECT DISTINCT u.origin, session_user FROM json_to_recordset(_records) AS u(origin text)

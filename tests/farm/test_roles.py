@@ -106,7 +106,7 @@ class Roles(FarmTest):
             for number in range(1, 40):
                 self.record("'x=1'", origin=f"'{origin}'", number=number)
         for origin in ("repeat('é', 40)", "repeat('a', 64)", "'FFFFFFFFFFFFFFFF'", "E'ffffffffffffffff\\n'"):  # what agents would keep cut
-            self.refused(self.delivery("'x=1'", origin=origin), words="an origin has 16 hexadecimal digits")
+            self.refused(self.delivery("'x=1'", origin=origin), self.delivery("'x=1'", number=-5), words="an origin has 16 hexadecimal digits, and numbers are not negative")
         self.until_finished()
         self.stop_agents()
         there = self.records()
@@ -450,6 +450,18 @@ class Roles(FarmTest):
         self.assertEqual(self.value("select count(*) from clatune.agent where login = 'mallory' and seen > 'epoch'"), "1000")
         self.agent()
         self.assertTrue(until(lambda: self.states() == {"done": 4}), self.states())
+
+    def test_a_command_that_waits_for_a_plan_goes_on_waiting(self):
+        """Nobody has begun but mallory, who ends one of its tunings, of a device that nobody has."""
+        self.write_plan(3, Devices=["Board"])
+        waiting = self.agent("plan.json", name="Laptop")
+        self.assertTrue(until(lambda: "waiting for" in waiting.said), waiting.said)
+        self.attack(f"""select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan; select clatune.add_cells(id, 0, '["a"]') from clatune.target;
+            select clatune.claim(repeat('b', 32), 'e:1:1', (select json_agg(id) from clatune.target));
+            select clatune.finish(id, 0, repeat('b', 32), '{{}}', 0, '{{}}') from clatune.target""")
+        self.agent(name="Board X")
+        self.assertTrue(until(lambda: not waiting.runs()), waiting.said)
+        self.assertEqual(self.states(), {"done": 4}, waiting.said)
 
     def test_many_plans_hold_up_nobodys(self):
         """mallory submits as many as she can, all of which agents have to refuse."""

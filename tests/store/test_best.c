@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -191,7 +192,7 @@ static void add_of(const fixture *f, int64_t voice, clt_record_kind kind, int64_
     m.reason = CLT_REASON_WRONG_OUTPUT;
   }
   if (clt_config_text(&text, f->space, config, &error)) fail_msg("%s", error.message);
-  const clt_store_record record = {.kind = kind, .configuration = text, .created_s = 2000000000, .measurement = &m, .origin = "0123456789abcdef",
+  const clt_store_record record = {.kind = kind, .configuration = text, .created_s = time(NULL), .measurement = &m, .origin = "0123456789abcdef",
                                    .sequence = ++n_added, .comparison = comparison, .voice = voice};
   if (f->store->type->add(f->store->state, &(clt_store_description){.key = f->key}, &record, NULL, &error)) fail_msg("%s", error.message);
   free(text);
@@ -309,6 +310,27 @@ static void slower_words_about_the_same_configuration_are_heard(void **state) {
   expect_of(f, 0, 1, false);
   search_of(f, LIAR, 2, 0.7); /* it no longer counts */
   expect_of(f, 0, 1, false);
+  search_of(f, AGENT, 1, 1.1);
+  search_of(f, OTHER, 1, 1.1);
+  search_of(f, LIAR, 1, 1e-6);
+  expect_of(f, 0, 1, false);
+}
+
+static void one_s_own_comparison_and_that_of_the_same_voice_settle_a_search(void **state) {
+  const fixture *f = *state;
+  if (!has_voices(f)) skip();
+  search_of(f, AGENT, 0, 1.5);
+  search_of(f, AGENT, 1, 1.6);
+  compare_of(f, AGENT, 1.6, 1.7, 0, 0);
+  compare_of(f, OTHER, 1.66, 1.7, 0, 0);
+  expect_of(f, 0, 1.66, false);
+  search_of(f, 9, 3, 1);
+  search_of(f, 11, 3, 1);
+  expect_of(f, 3, 1, false);
+  compare_of(f, LIAR, 1.63, 3.2, 0, 0); /* the median of three, and in a later comparison */
+  expect_of(f, 3, 1, false);
+  compare(f, 1.6, 1.7, 0, 0);
+  expect_of(f, 0, 1.6, false);
 }
 
 typedef struct heap_use {
@@ -461,6 +483,7 @@ int main(void) {
              {"times", two_voices_confirm_each_other_if_their_times_agree},
              {"the first voice", one_voice_does_not_choose_among_what_another_measured},
              {"slower words", slower_words_about_the_same_configuration_are_heard},
+             {"settled", one_s_own_comparison_and_that_of_the_same_voice_settle_a_search},
              {"many words", many_words_of_a_voice_take_little_memory},
              {"many voices", what_is_not_kept_is_read_again},
              {"at random", random_comparisons_give_what_a_plain_search_gives},
