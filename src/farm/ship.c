@@ -256,10 +256,10 @@ int clt_pull_next(clt_store **piece, clt_pull *p, clt_shipper *s, const clt_stor
 
 int clt_pull_revoked(clt_revoked_place *at, clt_shipper *s, clt_store *store, clt_error *error) {
   static const char ask[] =
-      "SELECT origin, number, gone, pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM (SELECT) AS one LEFT "
-      "JOIN"
-      " (SELECT origin, number, gone FROM revoked WHERE (gone, origin, number) > ($1, $2, $3) AND octet_length(origin) "
-      "< 65"
+      "SELECT origin, number, gone, pg_snapshot_xmin(pg_current_snapshot())::text::bigint,"
+      " EXISTS (SELECT FROM agent AS a WHERE a.id = r.agent AND a.login = session_user) FROM (SELECT) AS one LEFT JOIN"
+      " (SELECT origin, number, gone, agent FROM revoked"
+      " WHERE (gone, origin, number) > ($1, $2, $3) AND octet_length(origin) < 65"
       " ORDER BY gone, origin, number LIMIT $4) AS r ON true ORDER BY gone, origin, number";
   clt_pq_rows *rows = NULL;
   forget_what_may_be_gone(s);
@@ -274,7 +274,7 @@ int clt_pull_revoked(clt_revoked_place *at, clt_shipper *s, clt_store *store, cl
     snprintf(at->origin, sizeof at->origin, "%s", clt_pq_text(rows, i, 0));
     at->number = clt_pq_whole(rows, i, 1);
     at->gone = clt_pq_whole(rows, i, 2);
-    rc = clt_store_forget(store, at->origin, at->number, error);
+    rc = clt_store_forget(store, at->origin, at->number, clt_pq_whole(rows, i, 4), error);
   }
   if (n > 0) {
     const clt_store_step step = rc ? CLT_STORE_UNDO : CLT_STORE_COMMIT;

@@ -51,7 +51,7 @@
   ROW(VERSION, "PRAGMA data_version")                                                                                 \
   ROW(COUNT, CLT_COUNT_SELECTED)                                                                                      \
   ROW(REMEMBER_HIGHEST, "UPDATE file SET highest=max(highest, ifnull((SELECT max(id) FROM measurement), 0))")         \
-  ROW(FORGET, "DELETE FROM measurement WHERE origin=$1 AND number=$2")                                                \
+  ROW(FORGET, "DELETE FROM measurement WHERE origin=$1 AND number=$2 AND (own<>1 OR $3)")                             \
   ROW(REMOVE, "DELETE FROM measurement WHERE id IN (SELECT m.id FROM measurement AS m" CLT_SELECTED ")")              \
   ROW(LACKS_NUMBERS, "SELECT EXISTS(SELECT 1 FROM measurement WHERE origin='' AND number<0)")                         \
   ROW(WITHOUT_NUMBER, RECORDS CLT_KEY_COLUMNS " FROM measurement AS m JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES      \
@@ -364,11 +364,11 @@ static int remove_from_sqlite(void *state, const clt_store_description *d, int64
   return end_writing(store, rc, error);
 }
 
-int clt_store_forget(clt_store *store, const char *origin, int64_t sequence, clt_error *error) {
+int clt_store_forget(clt_store *store, const char *origin, int64_t sequence, bool own_too, clt_error *error) {
   int rc = begin_writing(store->state, error);
   if (rc) return rc;
   rc = run_statement(store->state, REMEMBER_HIGHEST, NULL, error, "");
-  if (rc == CLT_OK) rc = run_statement(store->state, FORGET, NULL, error, "tw", origin, sequence);
+  if (rc == CLT_OK) rc = run_statement(store->state, FORGET, NULL, error, "tww", origin, sequence, (int64_t)own_too);
   return end_writing(store->state, rc, error);
 }
 

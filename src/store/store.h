@@ -143,8 +143,8 @@ int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool
  * a file are never reused. CLT_E_STORE: the store has another type. */
 int clt_store_file_id(char out[CLT_ORIGIN_BYTES], clt_store *store, clt_error *error);
 
-/* Deletes a record from a store in a file or in memory. */
-int clt_store_forget(clt_store *store, const char *origin, int64_t sequence, clt_error *error);
+/* Deletes a record from a store in a file or in memory. own_too: even if it was added there, not by a merge. */
+int clt_store_forget(clt_store *store, const char *origin, int64_t sequence, bool own_too, clt_error *error);
 
 /* --- repair.c: a damaged file --- */
 

@@ -918,6 +918,21 @@ class Roles(FarmTest):
         self.submit()
         self.assertEqual(self.states(), {"open": N, "done": 1})
 
+    def test_revoking_another_deletes_nothing_that_was_measured_here(self):
+        """In a database that has lost all, mallory delivers under the agent's origins before it is back, and is revoked."""
+        self.finish_farm(1)
+        before = self.agents[0].records()
+        self.server.query("delete from clatune.measurement; delete from clatune.origin; delete from clatune.shipper", self.database)
+        for origin, number in before:
+            self.record("'x=1'", origin=f"'{origin}'", number=number)
+        self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
+        again = self.agents[0].start()
+        self.write_plan(1, Budgets=8)
+        self.submit()
+        self.assertTrue(until(lambda: self.value("select count(*) from clatune.cell where text ~ 'budget=8' and state = 'done'") == "1"), again.said)
+        again.stop()
+        self.assertLessEqual(before.items(), again.records().items())
+
     def test_an_agent_whose_rights_return_goes_on(self):
         """A session whose login has lost the schema does not find it again by itself."""
         self.write_plan(1)
