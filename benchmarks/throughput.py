@@ -47,6 +47,7 @@ def prepare(folder, driver, build_s):
     (folder / "copy.cl").write_text(simulation.KERNEL)
     (folder / "copy.c").write_text(simulation.MODULE)
     problem = simulation.problem(40, 25)
+    del problem["ProblemParameters"][0]["Max"]
     (folder / "copy.json").write_text(json.dumps(problem))
     (folder / "generate.py").write_text(GENERATOR)
     del problem["KernelSpecification"]["KernelFile"]

@@ -103,14 +103,14 @@ int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, const char *d
 /* Any login can add a device that nobody has. */
 int clt_queue_goes_on(clt_pq *pq, bool *out, int64_t plan, clt_error *error) {
   static const char ask[] =
-      "SELECT EXISTS (SELECT FROM plan WHERE id = $1) AND coalesce(bool_or(is_left) FILTER (WHERE is_known),"
-      " bool_or(is_left), true) FROM (SELECT " TARGET_HAS(UNFINISHED) " OR (SELECT count(*) FROM cell WHERE target = t.id)"
-      " < (SELECT n_cells FROM plan WHERE id = $1) AS is_left, " TARGET_HAS(" AND best_origin IS NOT NULL")
+      "SELECT (SELECT coalesce(bool_or(is_left) FILTER (WHERE is_known), NOT p.withdrawn) FROM"
+      " (SELECT " TARGET_HAS(UNFINISHED) " OR NOT p.withdrawn AND"
+      " (SELECT count(*) FROM cell WHERE target = t.id) < p.n_cells AS is_left, " TARGET_HAS(" AND best_origin IS NOT NULL")
       " OR EXISTS (SELECT FROM agent WHERE names(devices) @> ARRAY[t.name]) AS is_known FROM target t"
-      " WHERE plan = $1 AND " TARGET_HAS("") ") AS t";
+      " WHERE plan = p.id AND " TARGET_HAS("") ") AS t) FROM plan AS p WHERE id = $1";
   clt_pq_rows *rows = NULL;
   int rc = clt_pq_run(pq, &rows, ask, error, "w", plan);
-  if (rc == CLT_OK) *out = clt_pq_whole(rows, 0, 0);
+  if (rc == CLT_OK) *out = clt_pq_n_rows(rows) && clt_pq_whole(rows, 0, 0);
   clt_pq_rows_free(rows);
   return rc;
 }

@@ -297,10 +297,9 @@ static bool is_settled(const best_view *v, int64_t voice, int64_t number, int64_
 /* With time as objective, or one with the same ranking, the search's records come fastest first. Returns 1 as soon as
  * the best is certain: the champion's own records show how fast it is in a search. */
 static int add_fastest(best_view *v, const clt_store_record *record, const clt_measurement *m, double cost) {
-  const clt_word here = {.correct = true, .cost = cost},
-                 there = {.correct = true, .cost = v->champion ? v->champion->cost : NAN};
   const bool is_champion = v->champion && m->config == v->champion->config &&
-                           (record->voice == v->champion->voice || clt_words_agree(&here, &there));
+                           (record->voice == 0 || record->voice == first_voice(v) ||
+                            cost >= CLT_CLEARLY_BETTER * v->champion->cost); /* others may say that it is faster */
   clt_belief belief;
   if (v->fastest) {
     v->is_replaced = v->fastest->time_s < CLT_CLEARLY_BETTER * m->time_s;

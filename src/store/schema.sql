@@ -332,7 +332,7 @@ DECLARE
   n bigint;
 BEGIN
   IF EXISTS(SELECT FROM json_to_recordset(_records) AS u(origin text, number bigint)
-      WHERE (u.origin ~ '^([0-9a-f]{16})?$' AND u.number >= 0) IS NOT TRUE) THEN
+      WHERE u.origin !~ '^([0-9a-f]{16})?$' OR u.number < 0) THEN
     RAISE EXCEPTION 'an origin has 16 hexadecimal digits, and numbers are not negative' USING ERRCODE = '22023';
   END IF;
   PERFORM add_keys(_records);
@@ -343,8 +343,10 @@ BEGIN
         AND NOT EXISTS(SELECT FROM substitute AS s WHERE s.login = session_user AND s.origin = o.name)
       ORDER BY 2 ON CONFLICT DO NOTHING RETURNING name)
     INSERT INTO origin(name, login) SELECT name, session_user FROM s;
-  WITH r AS (
+  WITH r AS ( -- without what files cannot say: it would not be found again in what returns from them
     SELECT u.*, least(u.created_s, floor(extract(epoch FROM clock_timestamp()))::bigint + 60) AS made_s, k.id AS of,
+        CASE WHEN u.reason = 'none' AND u.energy_j > 0 THEN u.energy_j END AS joules,
+        CASE WHEN u.reason = 'none' AND abs(u.figures[1]) < 'Infinity' THEN cut(u.figures) END AS scores,
         CASE WHEN o.login = session_user THEN u.origin ELSE s.name END AS known_as
       FROM json_to_recordset(_records) AS u(place bigint, problem text, device text, driver text, origin text,
         number bigint, kind text, configuration text, reason text, time_s float8, clock text, build_s float8,
@@ -355,7 +357,8 @@ BEGIN
       JOIN key AS k ON k.problem = p.id AND k.device = d.id JOIN origin AS o ON o.name = u.origin
       LEFT JOIN substitute AS s ON s.login = session_user AND s.origin = u.origin
       LEFT JOIN target AS t ON t.id = o.target AND o.login = session_user
-      WHERE (t.id IS NULL OR (t.device = u.device AND t.driver = u.driver)) AND octet_length(configuration) <= 65536),
+      WHERE (t.id IS NULL OR (t.device = u.device AND t.driver = u.driver)) AND octet_length(configuration) <= 65536
+        AND configuration !~ '[\U0010FE00-\U0010FE7F]'),
   a AS (
     INSERT INTO measurement(agent, key, origin, number, kind, configuration, reason, time_s, clock, build_s,
         first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed,
@@ -363,15 +366,15 @@ BEGIN
       -- Only what readers can take: a time is a number, texts and arrays are short.
       SELECT deliverer, r.of, known_as, number, left(kind, 64), configuration, left(reason, 64),
         CASE WHEN time_s < 'Infinity' THEN time_s END, left(clock, 64), build_s, first_launch_s, runs_s, verify_s, wait_s,
-        max_abs_error, left(log, 16384), made_s, cut(runs), energy_j, cut(figures), cut(use), confirmed, comparison,
+        max_abs_error, left(log, 16384), made_s, cut(runs), joules, scores, cut(use), confirmed, comparison,
         cut(state)
         FROM r
       WHERE NOT EXISTS (SELECT FROM revoked AS g WHERE g.origin = r.known_as AND g.number = r.number)
         AND (known_as = origin OR own OR NOT EXISTS (SELECT FROM measurement AS m
           WHERE m.origin = r.origin AND m.number = r.number AND m.key = r.of AND m.kind = r.kind
-            AND m.configuration = r.configuration AND m.reason = r.reason AND m.time_s IS NOT DISTINCT FROM r.time_s
-            AND m.created_s = r.made_s AND m.energy_j IS NOT DISTINCT FROM r.energy_j
-            AND m.figures[1] IS NOT DISTINCT FROM r.figures[1] AND m.comparison = r.comparison))
+            AND m.configuration = r.configuration AND r.reason IN (m.reason, 'unknown') AND m.time_s IS NOT DISTINCT FROM r.time_s
+            AND m.created_s = r.made_s AND m.energy_j IS NOT DISTINCT FROM r.joules
+            AND m.figures[1] IS NOT DISTINCT FROM r.scores[1] AND m.comparison = r.comparison))
       ORDER BY place ON CONFLICT (origin, number) DO NOTHING RETURNING 1)
   SELECT count(*) INTO n FROM a;
   IF n < json_array_length(_records) THEN
@@ -628,6 +631,21 @@ GRANT EXECUTE ON FUNCTION clatune.lease_end, clatune.is_of, clatune.cut, clatune
 GRANT EXECUTE ON FUNCTION clatune.describe, clatune.deliver, clatune.ship, clatune.submit, clatune.join_plan,
   clatune.add_cells, clatune.claim, clatune.renew, clatune.give_back, clatune.finish, clatune.fail, clatune.expire,
   clatune.reject, clatune.greet, clatune.leave TO clatune_worker;
+
+-- A session that has set its role keeps its rights when they are taken from the login.
+CREATE OR REPLACE FUNCTION clatune.check_role() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  IF pg_has_role(session_user, 'clatune_worker', 'MEMBER') OR pg_has_role(session_user, 'clatune_owner', 'MEMBER')
+    OR pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'MEMBER') THEN RETURN NULL; END IF;
+  RAISE EXCEPTION 'permission denied: % is no longer a member of clatune_worker', session_user USING ERRCODE = '42501';
+END $$;
+DO $$ DECLARE name text; BEGIN
+  FOREACH name IN ARRAY '{measurement,described,key,origin,agent,plan,target,cell,shipper}'::text[] LOOP
+    EXECUTE format('DROP TRIGGER IF EXISTS checks_role ON clatune.%I', name);
+    EXECUTE format('CREATE TRIGGER checks_role BEFORE INSERT OR UPDATE OR DELETE ON clatune.%I FOR EACH STATEMENT '
+      'EXECUTE FUNCTION clatune.check_role()', name);
+  END LOOP;
+END $$;
 
 -- How far a file was received is for the login that it belongs to. The owner of the tables sees all rows.
 ALTER TABLE clatune.shipper ENABLE ROW LEVEL SECURITY;

@@ -265,6 +265,9 @@ static void rows_of_a_large_plan_come_a_part_at_a_time(void **state) {
 static void what_ends_without_a_word_three_times_has_failed(void **state) {
   (void)state;
   clt_error error = {0};
+  json_t *described = json_array();
+  check(clt_queue_greet(pq, "a", "Board", "", described, &error), &error);
+  json_decref(described);
   submit("range(1, 3)", 0.001);
   for (int i = 0; i < CLT_QUEUE_ATTEMPTS; i++) { /* always at the same evaluation */
     clt_claim claim = {0};
@@ -424,6 +427,7 @@ static void a_device_that_nobody_has_is_not_waited_for(void **state) {
   clt_claim claim = {0};
   json_t *described = json_array();
   submit("1", 60);
+  check(clt_queue_greet(pq, "a", "Board", "", described, &error), &error);
   run("INSERT INTO clatune.target(plan, device, driver, name) SELECT id, 'x', 'x', 'None' FROM clatune.plan;"
       "INSERT INTO clatune.cell(target, n, text) SELECT max(id), 0, 'x' FROM clatune.target");
   assert_true(is_unfinished()); /* perhaps somebody has such devices */

@@ -327,6 +327,8 @@ static void one_s_own_comparison_and_that_of_the_same_voice_settle_a_search(void
   search_of(f, 9, 3, 1);
   search_of(f, 11, 3, 1);
   expect_of(f, 3, 1, false);
+  search_of(f, LIAR, 0, 1.01); /* nor that the best is as fast in a search */
+  expect_of(f, 3, 1, false);
   compare_of(f, LIAR, 1.63, 3.2, 0, 0); /* the median of three, and in a later comparison */
   expect_of(f, 3, 1, false);
   compare(f, 1.6, 1.7, 0, 0);
