@@ -187,7 +187,7 @@ static int make_public(clt_store_description *d, char **json, clt_error *error) 
 /* A file describes a problem once, however many of its keys are described: as counts most. weights: by problem, so far.
  */
 static int describe_problem_once(clt_store_description *d, uint64_t weight, clt_map *weights, clt_error *error) {
-  uint64_t *most = clt_map_add(weights, clt_hash64(d->key.problem, strlen(d->key.problem)), NULL);
+  uint64_t *most = clt_map_add(weights, clt_hash64_here(d->key.problem, strlen(d->key.problem)) >> 1, NULL);
   if (most == NULL) return clt_fail_memory(error);
   if (weight <= *most) d->problem_name = d->problem_path = d->sizes = d->kernel = NULL;
   if (weight > *most) *most = weight;
