@@ -459,6 +459,10 @@ class Roles(FarmTest):
         self.attack(f"""select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan; select clatune.add_cells(id, 0, '["a"]') from clatune.target;
             select clatune.claim(repeat('b', 32), 'e:1:1', (select json_agg(id) from clatune.target));
             select clatune.finish(id, 0, repeat('b', 32), '{{}}', 0, '{{}}') from clatune.target""")
+        for _ in range(2):  # it looks again, and whatever it then decides is done
+            now = self.value("select clock_timestamp()")
+            self.assertTrue(until(lambda: self.value(f"select count(*) from clatune.agent where login <> 'mallory' and seen > '{now}'") == "1"), waiting.said)
+        self.assertTrue(waiting.runs(), waiting.said)
         self.agent(name="Board X")
         self.assertTrue(until(lambda: not waiting.runs()), waiting.said)
         self.assertEqual(self.states(), {"done": 4}, waiting.said)
