@@ -78,10 +78,10 @@ typedef struct best_view {
   bool is_replaced;             /* the best of the search takes precedence over the champion */
 } best_view;
 
-static uint64_t hash_identity(const clt_store_record *record) {
+/* Of a record or a comparison: its number, among those of the record's origin and voice. */
+static uint64_t hash_of(const clt_store_record *record, int64_t number) {
   const char *origin = record->origin ? record->origin : "";
-  const uint64_t parts[] = {clt_hash64_here(origin, strlen(origin)), (uint64_t)record->sequence,
-                            (uint64_t)record->voice};
+  const uint64_t parts[] = {clt_hash64_here(origin, strlen(origin)), (uint64_t)number, (uint64_t)record->voice};
   return clt_hash64_here(parts, sizeof parts);
 }
 
@@ -97,7 +97,7 @@ static int add_known(known_records *known, const clt_store_record *record, const
   *added = (known_record){.config = m->config,
                           .cost = cost,
                           .time_s = m->time_s,
-                          .identity = hash_identity(record),
+                          .identity = hash_of(record, record->sequence),
                           .number = record->number,
                           .voice = record->voice,
                           .created_s = record->created_s,
@@ -167,10 +167,8 @@ static uint64_t place_in(size_t contest, size_t config) { return (uint64_t)conte
 static int add_finalist(best_view *v, const clt_store_record *record, const clt_measurement *m, double cost,
                         bool is_other) {
   const int64_t comparison = record->comparison ? record->comparison : -record->number; /* alone */
-  const uint64_t parts[] = {clt_hash64_here(record->origin, strlen(record->origin)), (uint64_t)comparison,
-                            (uint64_t)record->voice};
   bool is_new = false;
-  uint64_t *index = clt_map_add(&v->contest_indices, clt_hash64_here(parts, sizeof parts) >> 1, &is_new);
+  uint64_t *index = clt_map_add(&v->contest_indices, hash_of(record, comparison) >> 1, &is_new);
   if (index == NULL || clt_grow(&v->contests, &v->contests_capacity, v->n_contests + 1, sizeof *v->contests))
     return CLT_E_MEMORY;
   if (is_new) v->contests[ *index = v->n_contests++] = (known_contest){0};
@@ -382,7 +380,7 @@ static int take_measurement(void *user, const clt_store_record *record, const cl
   measurements_walk *w = user;
   for (int i = 0; i < 2; i++) {
     const known_record *wanted = w->wanted[i];
-    if (!wanted || wanted->config != m->config || wanted->identity != hash_identity(record)) continue;
+    if (!wanted || wanted->config != m->config || wanted->identity != hash_of(record, record->sequence)) continue;
     *w->out[i] = *m;
     w->out[i]->log = NULL;
     w->wanted[i] = NULL;
