@@ -99,11 +99,12 @@ class Tune(CliTest):
     def test_what_a_kernel_prints_is_shown(self):
         self.edit("scale.cl", "  for (int i", '  if (first == 7) printf("at %d\\n", first);\n  for (int i')
         self.assertIn("\nprinted\nat 7\n", self.clatune("verify", "scale.json", *FAST).stdout)
+        self.assertIn("at 7\n", self.clatune_json("verify", "scale.json", *FAST)["log"])
 
     def test_zeros_are_wrong_where_results_are_small(self):
         self.edit("scale.c", "out->data)[i] = 2 *", "out->data)[i] = 1e-9f *")
         self.edit("scale.cl", "out[i] = 2 *", "out[i] = per_item > 1 ? 0 : 1e-9f *")
-        self.clatune("measure", "scale.json", *FAST, "--rounds", "1")
+        self.assertTrue(self.clatune_json("verify", "scale.json", *FAST)["correct"])
         answer = self.clatune_json("verify", "scale.json", *FAST, "--configuration", "per_item=2", expect=5)
         self.assertEqual(answer["reason"], "wrong-output")
 
@@ -155,6 +156,7 @@ class Verify(CliTest):
         answer = self.clatune_json("verify", "scale.json", *FAST)
         self.assertTrue(answer["correct"])
         self.assertEqual(answer["quality"]["value"], 0.125)
+        self.assertIn("error of the sum 0.125 units", self.clatune("verify", "scale.json", *FAST).stdout)
         answer = self.clatune_json("verify", "faults.json", *FAST, "--configuration", "block=8 fault=6", expect=5)
         self.assertEqual(answer["reason"], "wrong-output")
 
@@ -171,6 +173,8 @@ class Verify(CliTest):
 
     def test_a_quality_that_there_is_not_keeps_nobody_from_verifying(self):
         one = ("verify", "scale.json", *FAST, "--size", "n=1", "--configuration", "block=1 per_item=1")
+        self.assertEqual(self.clatune_json(*one)["quality"],
+                         {"name": "error of the sum", "unit": "units", "value": None})
         self.assertIn("error of the sum not known", self.clatune(*one).stdout)
 
 
