@@ -14,8 +14,12 @@ N = 4  # tunings
 class Roles(FarmTest):
     def setUp(self):
         super().setUp()
-        self.server.query("do $$ begin create role mallory login in role clatune_worker; create role looker login in role clatune_reader;"
-                          "create role boss login in role clatune_owner; exception when duplicate_object then null; end $$")
+        for login, role in (("mallory", "worker"), ("looker", "reader"), ("boss", "owner")):
+            self.make_login(login, role)
+
+    def make_login(self, login, role="worker"):
+        """Logins are of the server, which serves all tests."""
+        self.server.query(f"do $$ begin create role {login} login in role clatune_{role}; exception when duplicate_object then null; end $$")
 
     def url_of(self, login):
         return self.server.local_url(self.database, login)
@@ -116,7 +120,7 @@ class Roles(FarmTest):
     def test_a_merge_loses_nothing_to_who_came_first(self):
         """mallory knows the origin of alice's file, and has used it up, and what an origin was called that belonged to another."""
         self.finish_farm(1)
-        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.make_login("alice")
         self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", "alice.sqlite")
         with contextlib.closing(sqlite3.connect(self.folder / "alice.sqlite")) as file:
             [[origin]] = file.execute("select distinct origin from measurement").fetchall()
@@ -141,7 +145,7 @@ class Roles(FarmTest):
     def test_a_copy_of_a_file_does_not_replace_it(self):
         """mallory merges alice's file before her, half of it with other energies, and is revoked."""
         self.finish_farm(1)
-        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.make_login("alice")
         self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", "alice.sqlite")
         shutil.copy(self.folder / "alice.sqlite", self.folder / "copy.sqlite")
         with contextlib.closing(sqlite3.connect(self.folder / "copy.sqlite")) as file:
@@ -157,7 +161,7 @@ class Roles(FarmTest):
     def test_the_same_of_another_key_or_time_withholds_nothing(self):
         """mallory merges what alice carries for another before her, half of it of another problem, half of another time."""
         self.finish_farm(1)
-        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.make_login("alice")
         self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", "carried.sqlite")
         shutil.copy(self.folder / "carried.sqlite", self.folder / "copy.sqlite")
         for path, sql in (("carried", "update measurement set own = 0"), ("copy", "update measurement set created_s = created_s - 9 where number > 10; insert into "
@@ -172,8 +176,8 @@ class Roles(FarmTest):
     def test_a_merge_that_a_deadlock_ends_is_repeated(self):
         """mallory's transaction has made one key of alice's file, and waits for the other."""
         self.finish_farm(1)
-        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$;"
-                          "alter role mallory set deadlock_timeout = '1h'")
+        self.make_login("alice")
+        self.server.query("alter role mallory set deadlock_timeout = '1h'")
         self.addCleanup(self.server.query, "alter role mallory reset deadlock_timeout")
         for seed in (1, 2):
             self.clatune("sample", *self.subject, "--samples", "20", "--seed", str(seed), "--size", f"n={256 * seed}", "--store", "alice.sqlite")
@@ -193,7 +197,7 @@ class Roles(FarmTest):
     def test_who_merges_the_files_of_two_is_not_their_voice(self):
         """mallory merges the files of alice and bob before they do, with other logs. What they only copied stays one voice."""
         for login in ("alice", "bob"):
-            self.server.query(f"do $$ begin create role {login} login in role clatune_worker; exception when duplicate_object then null; end $$")
+            self.make_login(login)
             self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", login + ".sqlite")
             shutil.copy(self.folder / (login + ".sqlite"), self.folder / "copy.sqlite")
             with contextlib.closing(sqlite3.connect(self.folder / "copy.sqlite")) as file:
@@ -246,7 +250,7 @@ class Roles(FarmTest):
 
     def test_who_holds_locks_is_named_and_waited_for(self):
         """mallory's transaction has made the key of alice's file, and read a table that an upgrade changes."""
-        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.make_login("alice")
         self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", "alice.sqlite")
         psql = Session(self.url_of("mallory"))
         [[problem, device, driver]] = self.rows_of("alice.sqlite", "select p.hash, d.key, d.driver from problem p, device d")
@@ -544,7 +548,7 @@ class Roles(FarmTest):
     def test_a_report_shows_what_most_found(self):
         """alice has measured the same as the agents; mallory's newer records say that all is slower, fails, or takes no time."""
         known = self.every_configuration()
-        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.make_login("alice")
         for number, (configuration, time_s) in enumerate(known.items(), 1):
             self.attack(self.delivery(f"'{configuration}'", time_s, number=number, origin="'aaaaaaaaaaaaaaaa'", agent="alice:1:000000"), "alice")
         report = [[line for line in self.clatune("report", self.url_of(login), "--problem", "copy").stdout.splitlines() if "last" not in line]
@@ -603,7 +607,7 @@ class Roles(FarmTest):
             self.attack(describe.format("zzz", 9))
         self.assertEqual({key["problem"] for key in self.clatune_json("store", "list", "--store", self.url)}, {"copy", "zzz"})
         # Nor in a file, once two others agree: it has one description of a problem.
-        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.make_login("alice")
         self.attack("select clatune.describe(p.hash, d.key, d.driver, s.name, s.path, s.sizes, s.kernel, '', '') from clatune.described s join clatune.key k on k.id = "
                     "s.key join clatune.problem p on p.id = k.problem join clatune.device d on d.id = k.device where s.login = 'agent'", "alice")
         self.clatune("store", "export", "-o", "all.sqlite", "--store", looker)
@@ -725,7 +729,7 @@ class Roles(FarmTest):
         self.record(f"'{list(known)[-1]}'", kind="finalist", origin=f"'{origin}'", number=99999, comparison=comparison)
         self.assertEqual(self.clatune_json(*subject), before)
         # A tuning measures it, and then it is out for good.
-        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.make_login("alice")
         tuned = self.tune("--searcher", "random", "--budget", "20", "--seed", "1", "--store", self.url_of("alice"))
         self.assertGreater(tuned["best"]["time_s"], 1e-7)
         after = self.clatune_json(*subject)
@@ -735,7 +739,7 @@ class Roles(FarmTest):
         """Nobody has compared. mallory's word alone would be the fastest record, and not so fast that it is in doubt by itself."""
         self.write_problem(20, 10)
         for login in ("alice", "bob"):
-            self.server.query(f"do $$ begin create role {login} login in role clatune_worker; exception when duplicate_object then null; end $$")
+            self.make_login(login)
             self.tune("--searcher", "exhaustive", "--budget", "200", "--finalists", "0", "--fresh", "--store", self.url_of(login))
         found = self.server.query("select configuration, min(time_s) from clatune.measurement where reason = 'none' group by 1 order by 2", self.database)
         said = lambda login: self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--store", self.url_of(login))["configuration"]
@@ -779,7 +783,7 @@ class Roles(FarmTest):
         said = {f"a={a} b={b}": 1e-3 for a in range(5) for b in range(5)} | known
         for number, (configuration, time_s) in enumerate(said.items(), 1):
             self.record(f"'{configuration}'", time_s=str(time_s), number=number)
-        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.make_login("alice")
         tuned = self.tune("--searcher", "exhaustive", "--finalists", "0", "--store", self.url_of("alice"))
         self.assertEqual(tuned["best"]["configuration"], {"a": 4, "b": 4})
 
