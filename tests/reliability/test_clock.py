@@ -21,9 +21,9 @@ class Clock(SimulatedTest):
 
     def test_the_same_winner_as_with_a_steady_clock(self):
         """The simulated clock runs in real time: on a busy machine it may be throttled, or asleep again, whenever a worker sees it, and
-        counts as usual. So eight of the ten may be missed; without the observation, all are."""
+        counts as usual. So half of the twenty may be missed; without the observation, all are."""
         missed = []
-        for seed in range(1, 11):
+        for seed in range(1, 21):
             options = ("--searcher", "random", "--budget", "20", "--finalists", "3", "--seed", str(seed), "--oclgrind", "no")
             self.simulate(CLOCK)
             answer, best = self.tune(*options, "--store", f"{seed}.sqlite"), None
@@ -37,7 +37,7 @@ class Clock(SimulatedTest):
             if seed % 10 == 0:  # without noise the best in truth is found
                 self.simulate()
                 self.assertEqual(self.tune(*options, "--no-store")["best"]["configuration"], answer["best"]["configuration"])
-        self.assertLessEqual(len(missed), 8, f"seeds {missed}")
+        self.assertLessEqual(len(missed), 10, f"seeds {missed}")
 
     def test_a_clock_that_stays_low_is_said(self):
         self.simulate({"throttled": 0.5, "throttled_every_s": 4, "throttled_for_s": 2}, build_s=0.05)
