@@ -40,7 +40,7 @@ class Roles(FarmTest):
                  agent="evil:1:000000"):
         return f"""select clatune.deliver((select json_build_array(json_build_object('place', 0, 'problem', p.hash, 'device', d.key,
             'driver', d.driver, 'origin', {origin}, 'number', {number}, 'kind', '{kind}', 'configuration', {configuration}, 'reason', '{reason}',
-            'time_s', {time_s}, 'clock', 'device', 'created_s', 4000000000, 'runs', array[{time_s}], 'confirmed', 1,
+            'time_s', {time_s}, 'clock', 'device', 'created_s', 4000000000, 'runs', array_remove(array[{time_s}], null), 'confirmed', 1,
             'comparison', {comparison})) from clatune.key k join clatune.problem p on p.id = k.problem join clatune.device d
             on d.id = k.device order by k.id desc limit 1), '{agent}')"""
 
