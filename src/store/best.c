@@ -59,8 +59,7 @@ typedef struct known_contest {
 
 typedef struct best_view {
   const clt_best_query *query;
-  int64_t first;          /* the voice that was the first; CLT_NO_VOICE: none of its records was read */
-  bool has_own;           /* finalists of one's own: then the first voice is one of many */
+  int64_t first;          /* clt_first_note */
   bool hears_others;      /* there are other voices than one's own */
   const int64_t *without; /* n_without voices that do not count */
   size_t n_without;
@@ -74,7 +73,7 @@ typedef struct best_view {
   clt_map newest_in;            /* by comparison and configuration: the index of the newest record */
   const known_record *champion; /* the best of the finalists; NULL: none */
   bool is_chosen;               /* champion is set, as all finalists were read */
-  const known_record *fastest;  /* by_time: the one of `searched` that may be the best; NULL: none yet */
+  size_t fastest;               /* the one of `searched` that may be the best: its index + 1; 0: none yet */
   bool is_replaced;             /* the best of the search takes precedence over the champion */
 } best_view;
 
@@ -129,8 +128,6 @@ static void release_known(known_records *known) {
   clt_map_release(&known->indices);
 }
 
-static int64_t first_voice(const best_view *v) { return v->has_own ? CLT_NO_VOICE : v->first; }
-
 /* The record of a configuration that counts, and how much; NULL: none. */
 static const known_record *judge(clt_belief *belief, const best_view *v, const known_records *known,
                                  clt_config config) {
@@ -144,7 +141,7 @@ static const known_record *judge(clt_belief *belief, const best_view *v, const k
     of[n] = &known->all[next - 1];
     words[n] = (clt_word){.voice = of[n]->voice, .correct = !isnan(of[n]->cost), .cost = of[n]->cost};
   }
-  return n ? of[clt_words_judge(belief, words, n, first_voice(v))] : NULL;
+  return n ? of[clt_words_judge(belief, words, n, v->first)] : NULL;
 }
 
 /* Of finalists; NULL: it does not count, or has failed. */
@@ -176,7 +173,6 @@ static int add_finalist(best_view *v, const clt_store_record *record, const clt_
   contest->created_s = record->created_s;
   contest->number = record->number;
   contest->voice = record->voice;
-  v->has_own = v->has_own || record->voice == 0;
   contest->has_others = contest->has_others || is_other;
   if (is_other) return CLT_OK;
   const int rc = add_known(&v->finalists, record, m, cost);
@@ -231,7 +227,7 @@ static const known_record *find_better(const best_view *v, const known_record *a
     while (said < n && voices[said] != voice) said++;
     if (said < n) continue;
     voices[n++] = voice;
-    *(a_there->cost < b_there->cost ? &for_a : &for_b) += clt_voice_weight(voice, first_voice(v));
+    *(a_there->cost < b_there->cost ? &for_a : &for_b) += clt_voice_weight(voice, v->first);
   }
   if (for_a != for_b && (for_a > for_b ? for_a : for_b) >= CLT_WEIGHT_OF_FIRST) return for_a > for_b ? a : b;
   return a->cost < b->cost ? a : b;
@@ -293,22 +289,23 @@ static bool is_settled(const best_view *v, int64_t voice, int64_t number, int64_
 }
 
 /* With time as objective, or one with the same ranking, the search's records come fastest first. Returns 1 as soon as
- * the best is certain: the champion's own records show how fast it is in a search. */
+ * the best is certain: what is known of the champion shows how fast it is in a search. */
 static int add_fastest(best_view *v, const clt_store_record *record, const clt_measurement *m, double cost) {
-  const bool is_champion = v->champion && m->config == v->champion->config &&
-                           (record->voice == 0 || record->voice == first_voice(v) ||
-                            cost >= CLT_CLEARLY_BETTER * v->champion->cost); /* others may say that it is faster */
-  clt_belief belief;
-  if (v->fastest) {
-    v->is_replaced = v->fastest->time_s < CLT_CLEARLY_BETTER * m->time_s;
-    return v->is_replaced || is_champion;
+  const bool is_champion = v->champion && m->config == v->champion->config;
+  const bool decided = is_decided(v, m->config) || is_settled(v, record->voice, record->number, record->created_s);
+  clt_belief belief = CLT_DISPUTED;
+  const known_record *r = NULL;
+  if (is_champion || !(v->fastest || decided)) {
+    if (add_known(&v->searched, record, m, cost)) return CLT_E_MEMORY;
+    r = judge(&belief, v, &v->searched, m->config);
   }
-  if (is_champion) return 1;
-  if (is_decided(v, m->config) || is_settled(v, record->voice, record->number, record->created_s)) return 0;
-  if (add_known(&v->searched, record, m, cost)) return CLT_E_MEMORY;
-  const known_record *r = judge(&belief, v, &v->searched, m->config);
-  if (v->champion && belief < CLT_BY_FIRST && !v->query->believes) return 0;
-  v->fastest = r;
+  if (v->fastest || is_champion) {
+    const double time_s = is_champion && belief >= CLT_BY_FIRST ? r->time_s : m->time_s;
+    v->is_replaced = v->fastest && v->searched.all[v->fastest - 1].time_s < CLT_CLEARLY_BETTER * time_s;
+    return v->is_replaced || (is_champion && belief >= CLT_BY_FIRST);
+  }
+  if (r == NULL || (v->champion && belief < CLT_BY_FIRST && !v->query->believes)) return 0;
+  v->fastest = (size_t)(r - v->searched.all) + 1;
   v->is_replaced = v->champion == NULL;
   return v->is_replaced;
 }
@@ -323,7 +320,7 @@ static int add_record(void *user, const clt_store_record *record, const clt_meas
   best_view *v = user;
   const bool is_search = record->kind == CLT_RECORD_SEARCH;
   v->hears_others = v->hears_others || record->voice != 0;
-  if (record->is_first) v->first = record->voice;
+  clt_first_note(&v->first, record);
   if (!is_heard(v, record) || (v->of_one && m->config != *v->of_one)) return 0;
   if (m->config == CLT_CONFIG_NONE || (v->query->accepts && !v->query->accepts(v->query->user, m->config)))
     return is_search ? 0 : add_finalist(v, record, m, NAN, true);
@@ -352,7 +349,7 @@ static void choose_searched(best_view *v) {
   if (best == NULL) return;
   const bool decided = is_decided(v, best->config) || is_settled(v, best->voice, best->number, best->created_s);
   v->is_replaced = champion == NULL || (!decided && best->cost < CLEARLY_WITH_OTHERS * champion->cost);
-  v->fastest = best;
+  v->fastest = (size_t)(best - v->searched.all) + 1;
 }
 
 /* --- asking --- */
@@ -421,7 +418,7 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
   int rc = clt_store_walk(store, order, key, space, add_record, &v, error);
   if (rc == CLT_OK && !v.is_chosen && choose_champion(&v)) rc = clt_fail_memory(error);
   if (rc == CLT_OK && !v.by_time) choose_searched(&v);
-  const known_record *best = v.is_replaced ? v.fastest : v.champion;
+  const known_record *best = v.is_replaced ? &v.searched.all[v.fastest - 1] : v.champion;
   out->others = v.hears_others;
   *first = v.first;
   if (rc == CLT_OK && best) {

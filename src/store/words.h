@@ -2,7 +2,7 @@
 #ifndef CLT_STORE_WORDS_H
 #define CLT_STORE_WORDS_H
 
-#include <clatune/measurement.h>
+#include <clatune/sys/store.h>
 
 #define CLT_MOST_VOICES 64 /* of one configuration, the newest; others do not count */
 /* As a factor of costs: the best of many single measurements looks better than it is. */
@@ -30,8 +30,17 @@ typedef enum clt_belief {
 #define CLT_WEIGHT_OF_FIRST 3
 static inline int clt_voice_weight(int64_t voice, int64_t first) { return voice == first ? CLT_WEIGHT_OF_FIRST : 2; }
 
-/* The index of the word that counts. words: n > 0, at most one of each voice. first: a voice that tips the scales;
- * CLT_NO_VOICE: none. Of two words that agree, that voice's counts, else the median by cost. */
+/* Finds the voice that tips the scales: who measured a key first. *first is CLT_NO_VOICE, and then 0, no other's, if
+ * there are finalists of one's own: then the first voice is one of many. */
+static inline void clt_first_note(int64_t *first, const clt_store_record *record) {
+  if (record->voice == 0 && (record->kind == CLT_RECORD_FINALIST || record->kind == CLT_RECORD_COMPARED))
+    *first = 0;
+  else if (record->is_first && *first != 0)
+    *first = record->voice;
+}
+
+/* The index of the word that counts. words: n > 0, at most one of each voice. first: from clt_first_note. Of two words
+ * that agree, that voice's counts, else the median by cost. */
 size_t clt_words_judge(clt_belief *belief, const clt_word *words, size_t n, int64_t first);
 
 #endif

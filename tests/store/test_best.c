@@ -335,6 +335,21 @@ static void one_s_own_comparison_and_that_of_the_same_voice_settle_a_search(void
   expect_of(f, 0, 1.6, false);
 }
 
+static void a_word_about_the_best_hides_nothing_faster(void **state) {
+  const fixture *f = *state;
+  if (!has_voices(f)) skip();
+  search_of(f, AGENT, 0, 1);
+  compare_of(f, AGENT, 1, 2, 0, 0);
+  compare_of(f, OTHER, 1, 2, 0, 0);
+  search_of(f, 9, 3, 0.7);
+  search_of(f, 11, 3, 0.7);
+  expect_of(f, 3, 0.7, false);
+  search_of(f, LIAR, 0, 0.8);
+  expect_of(f, 3, 0.7, false);
+  search_of(f, AGENT, 0, 0.86); /* the first voice may say so */
+  expect_of(f, 0, 1, false);
+}
+
 typedef struct heap_use {
   size_t first, most;
 } heap_use;
@@ -486,6 +501,7 @@ int main(void) {
              {"the first voice", one_voice_does_not_choose_among_what_another_measured},
              {"slower words", slower_words_about_the_same_configuration_are_heard},
              {"settled", one_s_own_comparison_and_that_of_the_same_voice_settle_a_search},
+             {"the best one's time", a_word_about_the_best_hides_nothing_faster},
              {"many words", many_words_of_a_voice_take_little_memory},
              {"many voices", what_is_not_kept_is_read_again},
              {"at random", random_comparisons_give_what_a_plain_search_gives},
