@@ -157,7 +157,9 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
 static const clt_line portable_lines[] = {
     {"configuration", "{text}"},
     {"options", "{?uses_options}[{options}]"},
-    {"relative cost", "mean [{mean_relative:.3g}|-], worst [{worst_relative:.3g}|-] (1: the best known)"},
+    {"relative cost",
+     "mean [{mean_relative:.3g}|-], worst [{worst_relative:.3g}|-] (1: the best known)"
+     "[{?unconfirmed}; from one agent, not confirmed]"},
     {"measured",
      "{configurations} configuration{configurations:s} at {places:n} place{places:s} (devices and sizes),"
      " {measured_everywhere} of them at all"},
@@ -165,7 +167,9 @@ static const clt_line portable_lines[] = {
     {"could be better",
      "{open.configurations} configuration{open.configurations:s} not measured everywhere; measure first "
      "{open.most_promising} on"
-     " {open.not_measured_on}"}};
+     " {open.not_measured_on}"},
+    {"left out",
+     "{?left_out>0}{left_out} place{left_out:s} that one agent alone has measured; --device and --size add them"}};
 static const clt_text_layout portable_layout = CLT_TEXT_LAYOUT(0, 18, portable_lines);
 
 static json_t *portable_json(const clt_problem *problem, const clt_portable *p) {
@@ -190,9 +194,10 @@ static json_t *portable_json(const clt_problem *problem, const clt_portable *p) 
                                        p->open_configuration, "not_measured_on", p->open_missing)
                            : json_null();
   size_t n_measured = p->n_places - p->n_missing;
-  return json_pack("{s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "configuration", configuration, "text",
-                   clt_json_text(p->configuration), "options", p->options, "uses_options",
-                   clt_problem_has_options(problem), "places", places, "mean_relative",
+  return json_pack("{s:o, s:o, s:s, s:b, s:b, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "configuration", configuration,
+                   "text", clt_json_text(p->configuration), "options", p->options, "uses_options",
+                   clt_problem_has_options(problem), "unconfirmed", p->unconfirmed, "left_out",
+                   (json_int_t)p->n_left_out, "places", places, "mean_relative",
                    clt_json_real(p->sum_relative / (double)n_measured), "worst_relative",
                    clt_json_real(p->worst_relative), "missing", (json_int_t)p->n_missing, "configurations",
                    (json_int_t)p->n_configurations, "measured_everywhere", (json_int_t)p->n_complete, "open", open);

@@ -90,8 +90,8 @@ static bool is_t4_wanted(const cli_arguments *arguments) {
   return strcmp(cli_format(arguments, names, 2), names[0]) == 0;
 }
 
-/* Writes the stored measurements. Returns the number of configurations. */
-static size_t write_recording(const cli_tuning *tuning, bool as_t4, const char *path) {
+/* Writes the stored measurements, and those that the session believed. Returns the number of configurations. */
+static size_t write_recording(const cli_tuning *tuning, bool stored_only, bool as_t4, const char *path) {
   const clt_instance *instance = tuning->subject.instance;
   clt_store_key key;
   clt_store_answers answers = {0};
@@ -99,8 +99,10 @@ static size_t write_recording(const cli_tuning *tuning, bool as_t4, const char *
   cli_check(clt_store_key_init(&key, instance, &cli_error));
   cli_check(clt_store_newest(&answers, tuning->store, &key, clt_instance_space(instance), false, NULL, &cli_error));
   clt_measurement *measurements = cli_new(answers.n, sizeof *measurements); /* without logs */
-  for (size_t i = 0; i < answers.n; i++)
-    if (answers.all[i].newest) measurements[n++] = *answers.all[i].newest;
+  for (size_t i = 0; i < answers.n; i++) {
+    const clt_measurement *m = stored_only ? answers.all[i].newest : answers.all[i].claimed;
+    if (m) measurements[n++] = *m;
+  }
   if (n == 0)
     cli_failure("the store has no measurement of '%s' at these sizes on this device; see 'clatune store list'",
                 clt_problem_name(clt_instance_problem(instance)));
@@ -121,9 +123,10 @@ static int run_record(const cli_arguments *arguments) {
   const bool as_t4 = is_t4_wanted(arguments);
   cli_tuning_init(&tuning, arguments, "exhaustive");
   cli_tuning_sample(&tuning, arguments);
-  int rc = cli_given(arguments, "stored-only") ? 0 : cli_tuning_run(&tuning, NULL, false);
+  const bool stored_only = cli_given(arguments, "stored-only");
+  int rc = stored_only ? 0 : cli_tuning_run(&tuning, NULL, false);
   if (rc && rc != CLI_NO_VALID) return rc;
-  const size_t n = write_recording(&tuning, as_t4, path);
+  const size_t n = write_recording(&tuning, stored_only, as_t4, path);
   const uint64_t valid = clt_space_valid(clt_instance_space(tuning.subject.instance));
   return cli_answer_line(arguments,
                          json_pack("{s:o, s:I, s:I}", "recording", clt_json_text(path), "configurations", (json_int_t)n,

@@ -181,7 +181,7 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
     cli_check(clt_store_key_init(&key, instance, &cli_error));
     cli_check(clt_store_newest(&answers, t.store, &key, space, energy, NULL, &cli_error));
   }
-  for (size_t i = 0; i < answers.n; i++) known += answers.all[i].newest != NULL;
+  for (size_t i = 0; i < answers.n; i++) known += answers.all[i].claimed != NULL;
   clt_store_answers_release(&answers);
   json_t *answer = cli_json_session(instance, t.subject.device, &t.settings, t.objective), *objectives = json_array();
   for (size_t i = 0; i < clt_objective_n(t.objective); i++) {

@@ -1,5 +1,6 @@
 /* A catalog: open stores, and a cache of answers. Also finds keys of related kernels. */
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -408,7 +409,9 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
     const clt_related *place = &places.all[i];
     clt_instance *instance = NULL;
     bool another = false;
-    if (clt_texts_find(&others, place->d.kernel) != CLT_NO_TEXT) continue;
+    char kernel[100]; /* as its voice says */
+    snprintf(kernel, sizeof kernel, "%" PRId64 " %s", place->d.voice, place->d.kernel);
+    if (clt_texts_find(&others, kernel) != CLT_NO_TEXT) continue;
     if (clt_device_from_json(device, place->d.device_json, NULL)) continue; /* its description is not known */
     rc = clt_related_instance(&instance, &another, place, problem, device, error);
     const bool repeats = last && last->store == place->store && clt_store_same_key(&last->d.key, &place->d.key);
@@ -416,8 +419,7 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
       last = place;
       rc = visit(user, place, &instance, error);
     }
-    if (another && place->d.kernel[0] && clt_texts_add(&others, place->d.kernel) == CLT_NO_TEXT)
-      rc = clt_fail_memory(error);
+    if (another && place->d.kernel[0] && clt_texts_add(&others, kernel) == CLT_NO_TEXT) rc = clt_fail_memory(error);
     clt_instance_free(instance);
   }
   clt_texts_release(&others);

@@ -26,21 +26,28 @@ void clt_portable_release(clt_portable *p) {
 
 /* --- a table of all measurements --- */
 
+typedef struct known_cost {
+  double cost; /* NaN: not measured, INFINITY: failed or invalid */
+  bool alone;  /* by the word of one voice */
+} known_cost;
+
 typedef struct place {
   clt_store_key key;
   char *sizes;
   clt_store *store; /* the first store that has it */
   clt_instance *instance;
   clt_objective *objective;
-  double *costs; /* by configuration; NaN: not measured, INFINITY: failed or invalid */
+  known_cost *costs; /* by configuration */
   size_t capacity;
-  double best; /* the minimum cost; NaN: no correct configuration */
+  double best;   /* the minimum cost; NaN: no correct configuration */
+  bool is_known; /* to two voices, or one's own */
+  bool is_named; /* by the filter */
 } place;
 
 typedef struct table {
   clt_texts configurations;
   place *places;
-  size_t n_places, capacity;
+  size_t n_places, capacity, n_left_out;
   const clt_portable_filter *filter;
   const char *objective;
 } table;
@@ -55,7 +62,7 @@ static void release_place(place *p) {
 static int reserve_costs(place *p, size_t n) {
   size_t before = p->capacity;
   if (clt_grow(&p->costs, &p->capacity, n, sizeof *p->costs)) return CLT_E_MEMORY;
-  for (size_t i = before; i < p->capacity; i++) p->costs[i] = NAN;
+  for (size_t i = before; i < p->capacity; i++) p->costs[i] = (known_cost){.cost = NAN};
   return CLT_OK;
 }
 
@@ -71,8 +78,11 @@ static bool matches_device(const char *key, const clt_instance *instance, const 
   return is_type || strcasestr(key, text);
 }
 
-static bool passes_filter(const clt_portable_filter *f, const char *device, const clt_instance *instance) {
+/* *is_named: the filter names the device, and all sizes. */
+static bool passes_filter(bool *is_named, const clt_portable_filter *f, const char *device,
+                          const clt_instance *instance) {
   bool fits = f->n_devices == 0;
+  *is_named = !fits;
   for (size_t i = 0; i < f->n_devices && !fits; i++) fits = matches_device(device, instance, f->devices[i]);
   for (size_t k = 0; k < clt_instance_n_sizes(instance) && fits; k++) {
     clt_size size = clt_instance_size(instance, k);
@@ -83,51 +93,59 @@ static bool passes_filter(const clt_portable_filter *f, const char *device, cons
       equal = equal || f->sizes[i].value == size.value;
     }
     fits = equal || !listed;
+    *is_named = *is_named && listed;
   }
   return fits;
 }
 
-/* Keys come oldest first, and those of the user's store before the system's. Within a store, measurements of a later
- * driver take precedence over those of an earlier one. */
-static int add_place(void *user, const clt_related *found, clt_instance **instance, clt_error *error) {
-  table *t = user;
-  place *p = t->places;
-  int rc = CLT_OK;
-  if (t->filter && !passes_filter(t->filter, found->d.key.device, *instance)) return CLT_OK;
-  while (p < t->places + t->n_places &&
-         (strcmp(p->key.device, found->d.key.device) != 0 || strcmp(p->sizes, found->d.sizes) != 0))
-    p++;
-  bool is_new = p == t->places + t->n_places;
-  if (is_new || strcmp(p->key.driver, found->d.key.driver) != 0) {
-    if (!is_new && p->store != found->store) return CLT_OK;
-    if (is_new && clt_grow(&t->places, &t->capacity, t->n_places + 1, sizeof *t->places)) return clt_fail_memory(error);
-    if (is_new)
-      p = &t->places[t->n_places++];
-    else
-      release_place(p);
-    *p = (place){.key = found->d.key,
-                 .sizes = strdup(found->d.sizes),
-                 .store = found->store,
-                 .instance = *instance,
-                 .best = NAN};
-    *instance = NULL;
-    rc = p->sizes ? clt_objective_new(&p->objective, p->instance, t->objective, error) : clt_fail_memory(error);
-  }
-  clt_store_answers answers = {0};
-  if (rc == CLT_OK)
-    rc = clt_store_newest(&answers, found->store, &p->key, clt_instance_space(p->instance), false, NULL, error);
-  for (size_t i = 0; rc == CLT_OK && i < answers.n; i++) {
-    const clt_measurement *m = answers.all[i].newest;
+/* Values of an earlier store are kept. */
+static int add_costs(table *t, place *p, const clt_store_answers *answers, clt_error *error) {
+  p->is_known = p->is_known || answers->has_known;
+  for (const clt_store_answer *a = answers->all; a < answers->all + answers->n; a++) {
+    const clt_measurement *m = a->newest;
     double cost = m == NULL ? NAN : clt_measurement_correct(m) ? clt_objective_cost(p->objective, m) : INFINITY;
     if (isnan(cost)) continue;
     char *text = clt_config_string(clt_instance_space(p->instance), m->config);
     size_t number = text ? clt_texts_add(&t->configurations, text) : CLT_NO_TEXT;
     free(text);
-    if (number == CLT_NO_TEXT || reserve_costs(p, number + 1))
-      rc = clt_fail_memory(error);
-    else if (isnan(p->costs[number])) /* values of an earlier store are kept */
-      p->costs[number] = cost;
+    if (number == CLT_NO_TEXT || reserve_costs(p, number + 1)) return clt_fail_memory(error);
+    if (isnan(p->costs[number].cost)) p->costs[number] = (known_cost){cost, a->belief < CLT_KNOWN};
   }
+  return CLT_OK;
+}
+
+/* Keys come oldest first, and those of the user's store before the system's. Within a store, measurements of a later
+ * driver take precedence over those of an earlier one, unless one voice alone knows this driver. */
+static int add_place(void *user, const clt_related *found, clt_instance **instance, clt_error *error) {
+  table *t = user;
+  place *p = t->places;
+  clt_store_answers answers = {0};
+  bool is_named = false;
+  if (t->filter && !passes_filter(&is_named, t->filter, found->d.key.device, *instance)) return CLT_OK;
+  while (p < t->places + t->n_places &&
+         (strcmp(p->key.device, found->d.key.device) != 0 || strcmp(p->sizes, found->d.sizes) != 0))
+    p++;
+  const bool is_new = p == t->places + t->n_places;
+  const bool is_other = is_new || strcmp(p->key.driver, found->d.key.driver) != 0;
+  int rc = clt_store_newest(&answers, found->store, &found->d.key, clt_instance_space(*instance), false, NULL, error);
+  if (is_other && !is_new && (p->store != found->store || (p->is_known && !answers.has_known))) {
+    clt_store_answers_release(&answers);
+    return rc;
+  }
+  if (is_new && clt_grow(&t->places, &t->capacity, t->n_places + 1, sizeof *t->places)) rc = clt_fail_memory(error);
+  if (rc == CLT_OK && is_new) p = &t->places[t->n_places++];
+  if (rc == CLT_OK && is_other) {
+    if (!is_new) release_place(p);
+    *p = (place){.key = found->d.key,
+                 .sizes = strdup(found->d.sizes),
+                 .store = found->store,
+                 .instance = *instance,
+                 .best = NAN,
+                 .is_named = is_named};
+    *instance = NULL;
+    rc = p->sizes ? clt_objective_new(&p->objective, p->instance, t->objective, error) : clt_fail_memory(error);
+  }
+  if (rc == CLT_OK) rc = add_costs(t, p, &answers, error);
   clt_store_answers_release(&answers);
   return rc;
 }
@@ -139,14 +157,23 @@ static bool is_device_meant(const table *t, const place *p, const char *text) {
 }
 
 /* A device's whole name is meant rather than longer ones that contain it. */
-static void keep_exact_devices(table *t) {
+static bool is_place_meant(const table *t, const place *p) {
   const clt_portable_filter *f = t->filter;
-  size_t n = 0;
-  if (f == NULL || f->n_devices == 0) return;
+  bool meant = f == NULL || f->n_devices == 0;
+  for (size_t k = 0; !meant && k < f->n_devices; k++) meant = is_device_meant(t, p, f->devices[k]);
+  return meant;
+}
+
+/* What one voice alone has measured, perhaps on an invented device, counts only where nothing else does. */
+static void choose_places(table *t) {
+  size_t n = 0, n_known = 0;
+  for (size_t i = 0; i < t->n_places; i++) n_known += t->places[i].is_known && is_place_meant(t, &t->places[i]);
   for (size_t i = 0; i < t->n_places; i++) {
-    bool kept = false;
-    for (size_t k = 0; k < f->n_devices && !kept; k++) kept = is_device_meant(t, &t->places[i], f->devices[k]);
-    if (!kept) continue;
+    if (!is_place_meant(t, &t->places[i])) continue;
+    if (n_known && !t->places[i].is_known && !t->places[i].is_named) {
+      t->n_left_out++;
+      continue;
+    }
     const place p = t->places[n]; /* others stay in the table until all are decided */
     t->places[n++] = t->places[i];
     t->places[i] = p;
@@ -162,17 +189,17 @@ static int complete_table(table *t, clt_error *error) {
     if (reserve_costs(p, t->configurations.n)) return clt_fail_memory(error);
     for (size_t i = 0; i < t->configurations.n; i++) {
       clt_config config;
-      if (isnan(p->costs[i]) &&
+      if (isnan(p->costs[i].cost) &&
           (clt_config_parse(&config, space, t->configurations.all[i], NULL) || !clt_space_contains(space, config))) {
-        p->costs[i] = INFINITY;
-      } else if (isnan(p->costs[i]) && clt_space_canonical(space, config) != config) {
+        p->costs[i].cost = INFINITY;
+      } else if (isnan(p->costs[i].cost) && clt_space_canonical(space, config) != config) {
         char *text = clt_config_string(space, clt_space_canonical(space, config));
         if (text == NULL) return clt_fail_memory(error);
         size_t number = clt_texts_find(&t->configurations, text);
         if (number != CLT_NO_TEXT) p->costs[i] = p->costs[number];
         free(text);
       }
-      if (isfinite(p->costs[i])) p->best = fmin(p->best, p->costs[i]);
+      if (isfinite(p->costs[i].cost)) p->best = fmin(p->best, p->costs[i].cost);
     }
   }
   return CLT_OK;
@@ -191,7 +218,7 @@ typedef struct score {
 static bool score_configuration(score *out, const table *t, size_t number) {
   *out = (score){.configuration = t->configurations.all[number], .number = number};
   for (size_t i = 0; i < t->n_places; i++) {
-    double cost = t->places[i].costs[number], relative = cost / t->places[i].best;
+    double cost = t->places[i].costs[number].cost, relative = cost / t->places[i].best;
     if (isinf(cost)) return false;
     out->n_missing += isnan(relative);
     if (isnan(relative)) continue;
@@ -257,6 +284,7 @@ static int describe_answer(clt_portable *out, const table *t, clt_error *error) 
         "no measured configuration is valid and correct in all %zu combinations of device and sizes; select fewer",
         t->n_places);
   out->n_missing = best.n_missing;
+  out->n_left_out = t->n_left_out;
   out->sum_relative = best.sum;
   out->worst_relative = best.worst;
   out->configuration = strdup(best.configuration);
@@ -264,7 +292,8 @@ static int describe_answer(clt_portable *out, const table *t, clt_error *error) 
   bool no_memory = out->configuration == NULL || out->places == NULL;
   for (; out->places && out->n_places < t->n_places; out->n_places++) {
     const place *p = &t->places[out->n_places];
-    double cost = p->costs[best.number];
+    double cost = p->costs[best.number].cost;
+    out->unconfirmed = out->unconfirmed || p->costs[best.number].alone;
     clt_portable_place *answer = &out->places[out->n_places];
     *answer = (clt_portable_place){.device = strdup(p->key.device),
                                    .driver = strdup(p->key.driver),
@@ -273,7 +302,7 @@ static int describe_answer(clt_portable *out, const table *t, clt_error *error) 
                                    .value = clt_objective_value_of(p->objective, cost),
                                    .best_value = clt_objective_value_of(p->objective, p->best)};
     no_memory = no_memory || !answer->device || !answer->driver || !answer->sizes;
-    if (open.configuration && isnan(p->costs[open.number]))
+    if (open.configuration && isnan(p->costs[open.number].cost))
       clt_text_printf(&missing, "%s%s%s%s", missing.n ? "; " : "", p->key.device, p->sizes[0] ? ", " : "", p->sizes);
   }
   int rc = open.configuration ? clt_text_take(&out->open_missing, &missing, error) : CLT_OK;
@@ -301,7 +330,7 @@ int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_prob
     rc = clt_fail(error, CLT_E_NOT_FOUND,
                   "the store has no measurements of '%s' at these sizes on these devices; run 'clatune tune' first",
                   clt_problem_name(problem));
-  if (rc == CLT_OK) keep_exact_devices(&t);
+  if (rc == CLT_OK) choose_places(&t);
   if (rc == CLT_OK) rc = complete_table(&t, error);
   if (rc == CLT_OK) rc = describe_answer(&made, &t, error);
   for (size_t i = 0; i < t.n_places; i++) release_place(&t.places[i]);

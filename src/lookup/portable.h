@@ -4,7 +4,8 @@
  * A place is a device at certain sizes. The relative cost of a configuration at a place is its cost divided by the cost
  * of the best configuration measured there, so at least 1. Costs are those of the search, not of the finalists, so that
  * all configurations of a place are comparable; the newest record of a configuration counts. A configuration that
- * failed or is invalid at one of the places cannot be the answer. */
+ * failed or is invalid at one of the places cannot be the answer. In a shared database, a place that one other voice
+ * alone has measured counts if the filter names its device and all its sizes, or if no place counts otherwise. */
 #ifndef CLT_LOOKUP_PORTABLE_H
 #define CLT_LOOKUP_PORTABLE_H
 
@@ -32,6 +33,8 @@ typedef struct clt_portable {
   char *configuration; /* "block_x=16 block_y=4" */
   char *options; /* the build options that are the same at all places; omits, for example, -D of sizes that differ */
   clt_portable_place *places;
+  bool unconfirmed;           /* somewhere one voice alone says how good it is */
+  size_t n_left_out;          /* places that do not count */
   size_t n_places, n_missing; /* n_missing: places where the answer was not measured; 0 if any configuration was
                                  measured at all places */
   double sum_relative;        /* sum over the places where it was measured */

@@ -24,15 +24,15 @@
 /* --- fitting --- */
 
 /* Reads the measurements of an instance: times, or the figure of a program. An instance without measurements is not
- * added. */
-static int read_rows(clt_rows *rows, clt_store *store, const clt_store_key *key, const clt_instance *instance,
-                     clt_error *error) {
+ * added. What one voice alone has measured, perhaps at invented sizes, is added if is_known is false. */
+static int read_rows(clt_rows *rows, bool is_known, clt_store *store, const clt_store_key *key,
+                     const clt_instance *instance, clt_error *error) {
   clt_objective *standard = NULL;
   clt_store_answers answers = {0};
   const size_t index = rows->n_instances;
   int rc = clt_objective_new(&standard, instance, "", error);
   if (rc == CLT_OK) rc = clt_store_newest(&answers, store, key, clt_instance_space(instance), false, NULL, error);
-  for (size_t i = 0; rc == CLT_OK && i < answers.n; i++) {
+  for (size_t i = 0; rc == CLT_OK && answers.has_known == is_known && i < answers.n; i++) {
     const clt_measurement *m = answers.all[i].newest;
     if (m && rows->n_instances == index) rc = clt_rows_add_instance(rows, instance, error);
     if (m && rc == CLT_OK) rc = clt_rows_add(rows, m->config, log(clt_objective_cost(standard, m)), index, error);
@@ -49,24 +49,27 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
   const clt_space *space = clt_instance_space(instance);
   clt_rows rows = {0};
   clt_related_list related = {0};
-  const clt_store_key *last = NULL; /* of several descriptions of a key one suffices that is of the problem */
-  clt_instance **others = NULL;     /* by related key: instances at other sizes */
+  clt_instance **others = NULL; /* by related key: instances at other sizes */
   clt_model *model = NULL;
   clt_store_key own;
   char kernel[33];
   int rc = clt_store_key_init(&own, instance, error);
   if (rc == CLT_OK) rc = clt_instance_kernel_key(kernel, instance, error);
   const clt_related_query query = {&own, kernel, clt_problem_name(problem), "", false};
-  if (rc == CLT_OK) rc = read_rows(&rows, store, &own, instance, error);
   if (rc == CLT_OK && !own_size) rc = clt_related_add(&related, store, &query, error);
   if (rc == CLT_OK && (others = clt_new_array(related.n, sizeof *others)) == NULL) rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < related.n; i++) {
-    const clt_related *r = &related.all[i];
-    if (!r->same_device || !r->same_driver || (last && clt_store_same_key(last, &r->d.key))) continue;
-    rc = clt_related_instance(&others[i], NULL, r, problem, clt_instance_device(instance), error);
-    if (rc == CLT_OK && others[i]) last = &r->d.key;
-    if (rc == CLT_OK && others[i] && clt_space_same_parameters(clt_instance_space(others[i]), space))
-      rc = read_rows(&rows, store, &r->d.key, others[i], error);
+  for (int pass = 0; rc == CLT_OK && pass < 2 && rows.n == 0; pass++) {
+    const clt_store_key *last = NULL; /* of several descriptions of a key one suffices that is of the problem */
+    rc = read_rows(&rows, pass == 0, store, &own, instance, error);
+    for (size_t i = 0; rc == CLT_OK && i < related.n; i++) {
+      const clt_related *r = &related.all[i];
+      if (!r->same_device || !r->same_driver || (last && clt_store_same_key(last, &r->d.key))) continue;
+      if (others[i] == NULL)
+        rc = clt_related_instance(&others[i], NULL, r, problem, clt_instance_device(instance), error);
+      if (rc == CLT_OK && others[i]) last = &r->d.key;
+      if (rc == CLT_OK && others[i] && clt_space_same_parameters(clt_instance_space(others[i]), space))
+        rc = read_rows(&rows, pass == 0, store, &r->d.key, others[i], error);
+    }
   }
   if (rc == CLT_OK && rows.n == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND,

@@ -49,6 +49,8 @@ typedef struct voiced_rows {
 typedef struct store_rows {
   const clt_objective *objective;
   voiced_rows searched, compared;
+  int64_t first;           /* clt_first_note */
+  int64_t first_s, last_s; /* of records: the time of the oldest and of the newest; 0: none */
 } store_rows;
 
 /* Newest first: however often a voice measured a configuration, it has one row. */
@@ -57,6 +59,9 @@ static int add_record(void *user, const clt_store_record *record, const clt_meas
   voiced_rows *v = record->kind == CLT_RECORD_SEARCH ? &w->searched : &w->compared;
   bool is_new = false;
   const bool counts = record->kind == CLT_RECORD_SEARCH || record->kind == CLT_RECORD_FINALIST;
+  clt_first_note(&w->first, record);
+  w->first_s = record->created_s;
+  if (w->last_s == 0) w->last_s = record->created_s;
   if (m->config == CLT_CONFIG_NONE || !counts) return 0;
   uint64_t *newest = clt_map_add(&v->newest, m->config, &is_new);
   if (newest == NULL || clt_grow(&v->of, &v->capacity, v->rows->n + 1, sizeof *v->of)) return CLT_E_MEMORY;
@@ -96,28 +101,13 @@ static int keep_judged(voiced_rows *v, int64_t first) {
   return CLT_OK;
 }
 
-typedef struct first_record {
-  int64_t created_s, voice;
-} first_record;
-
-static int note_first(void *user, const clt_store_description *none, const clt_store_record *record) {
-  (void)none;
-  *(first_record *)user = (first_record){record->created_s, record->voice};
-  return 1;
-}
-
 int clt_tuning_read_rows(clt_tuning *t, clt_store *store, const clt_store_key *key, clt_error *error) {
-  store_rows w = {.objective = t->objective, .searched.rows = &t->rows, .compared.rows = &t->finalists};
-  first_record oldest = {0}, newest = {0};
+  store_rows w = {
+      .objective = t->objective, .searched.rows = &t->rows, .compared.rows = &t->finalists, .first = CLT_NO_VOICE};
   int rc = clt_store_walk(store, CLT_STORE_NEWEST_FIRST, key, t->space, add_record, &w, error);
-  if (rc == CLT_OK)
-    rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, NULL, 0, note_first, &oldest, error);
-  if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, NULL, 0, note_first, &newest, error);
-  t->first_s = oldest.created_s;
-  t->last_s = newest.created_s;
-  for (size_t i = 0; i < t->finalists.n; i++) /* then the first voice is one of many, as to store/best.c */
-    if (w.compared.of[i].voice == 0) oldest.voice = CLT_NO_VOICE;
-  if (rc >= 0 && (keep_judged(&w.searched, oldest.voice) || keep_judged(&w.compared, oldest.voice)))
+  t->first_s = w.first_s;
+  t->last_s = w.last_s;
+  if (rc == CLT_OK && (keep_judged(&w.searched, w.first) || keep_judged(&w.compared, w.first)))
     rc = clt_fail_memory(error);
   clt_map_release(&w.searched.newest);
   clt_map_release(&w.compared.newest);

@@ -49,7 +49,7 @@ typedef struct clt_tuning {
 
 /* rows.c: adds a row; 0, or CLT_E_MEMORY. */
 int clt_report_add_row(clt_report_rows *rows, const clt_objective *objective, const clt_measurement *measurement);
-/* Sets rows, finalists and the times of the first and the last record. Negative: failed. */
+/* Sets rows, finalists and the times of the first and the last record. */
 int clt_tuning_read_rows(clt_tuning *tuning, clt_store *store, const clt_store_key *key, clt_error *error);
 
 /* See report.h. Release also on failure. */

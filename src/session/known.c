@@ -167,19 +167,21 @@ static clt_word word_of(const clt_known *known, const struct clt_known_entry *en
   return (clt_word){known->voices[entry->voice].id, entry->reason == CLT_REASON_NONE, entry->time_s, NULL};
 }
 
-/* Adds what others say about a configuration; an answer that was taken stays. */
-static int add_answer(clt_known *known, struct clt_known_entry *entry, clt_store_answer *answer) {
-  const clt_word *chosen = &answer->words[answer->chosen];
+/* Adds what others say about a configuration; an answer that was taken stays. What is measured here anyway, if in
+ * doubt, needs no first voice. */
+static int add_answer(clt_known *known, struct clt_known_entry *entry, const clt_store_answer *answer) {
+  clt_belief belief;
+  const clt_word *chosen = &answer->words[clt_words_judge(&belief, answer->words, answer->n_words, CLT_NO_VOICE)];
   for (size_t i = 0; i < answer->n_words; i++) {
     const clt_word *word = &answer->words[i];
     const uint8_t voice = find_voice(known, word->voice);
     if (word->m) known->voices[voice].least_cost = fmin(known->voices[voice].least_cost, cost_of(known, word->m));
-    if (answer->belief == CLT_KNOWN && answer->n_words > 1) note_word(known, voice, clt_words_agree(word, chosen));
+    if (belief == CLT_KNOWN && answer->n_words > 1) note_word(known, voice, clt_words_agree(word, chosen));
   }
   const bool is_news = !entry->answered || (entry->is_claim && entry->stored);
   if (!is_news || chosen->m == NULL) return CLT_OK;
   const uint8_t voice = find_voice(known, chosen->voice);
-  bool is_claim = answer->belief < CLT_KNOWN, is_disputed = answer->belief == CLT_DISPUTED;
+  bool is_claim = belief < CLT_KNOWN, is_disputed = belief == CLT_DISPUTED;
   if (entry->answered && is_claim && !is_disputed) {
     const clt_word before = word_of(known, entry);
     if (voice == entry->voice) return CLT_OK;

@@ -48,7 +48,6 @@ enum { TXID, ID, NUMBER, VOICE, IS_FIRST, FIRST_FIELD };
 #define WHAT_ALL_SAY                                                                              \
   " AND ($10 IS NULL OR m.id IN (SELECT max(n.id) FROM measurement AS n WHERE n.key=" CLT_KEY_ID( \
       "$1", "$2", "$3") " AND n.configuration=$10 AND n.kind<>'attempt' GROUP BY n.agent))"
-#define RECORDS_OF_KEY RECORDS FROM_MEASUREMENT CLT_OF_KEY
 #define SEEN_BY_PLAN " AND ($8=0 OR pg_visible_in_snapshot(m.txid::text::xid8, (SELECT seen FROM plan WHERE id=$8)))"
 #define SINCE " AND m.txid > $7 AND m.txid < CASE WHEN $7=0 THEN 9223372036854775807 ELSE " OLDEST " END"
 #define FORWARDS " AND (m.txid, m.id) > ($4, $5)" SINCE " ORDER BY m.txid, m.id LIMIT $6"
@@ -58,8 +57,8 @@ enum { TXID, ID, NUMBER, VOICE, IS_FIRST, FIRST_FIELD };
 #define AS_RECEIVED " AND m.id > $5" SINCE " ORDER BY m.id LIMIT $6"
 
 static const char oldest_first[] = FOR_BEST CLT_OF_KEY SEEN_BY_PLAN WHAT_ALL_SAY AS_RECEIVED,
-                  of_key_by_number[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
-                  finalists[] = FOR_BEST CLT_FINALISTS FORWARDS,
+                  of_key_by_number[] = RECORDS FROM_MEASUREMENT CLT_OF_KEY SEEN_BY_PLAN FORWARDS,
+                  newest_first[] = FOR_BEST CLT_OF_KEY BACKWARDS, finalists[] = FOR_BEST CLT_FINALISTS FORWARDS,
                   fastest[] = FOR_BEST CLT_CORRECT_ONES
                   " AND (coalesce(m.time_s, 0), m.id) > (coalesce($9, 'NaN'), $5)" CLT_BY_SPEED " LIMIT $6",
                   by_number[] = RECORDS CLT_KEY_COLUMNS_OF("s", "s", "s") FROM_MEASUREMENT
@@ -68,12 +67,13 @@ static const char oldest_first[] = FOR_BEST CLT_OF_KEY SEEN_BY_PLAN WHAT_ALL_SAY
                   " ORDER BY s.login=session_user DESC, s.id LIMIT 1) AS s ON true WHERE true" FORWARDS;
 
 /* $1: the last key of the previous page; $2: the page's size; $3: the problem. Of each key this login's description, or
- * else a row for each login that has described it. */
+ * else a row for each login that has described it: first of who measured it first. */
 #define KEYS(count, where) \
   "SELECT k.id, " count ", CASE WHEN s.login<>session_user THEN ' ' || s.login END" CLT_KEY_COLUMNS_OF("s", "s", "s")         \
   " FROM (SELECT * FROM key AS k WHERE k.id > $1 AND EXISTS(SELECT FROM measurement AS m WHERE m.key=k.id)" where     \
   " ORDER BY k.id LIMIT $2) AS k" CLT_KEY_NAMES " LEFT JOIN described AS s ON s.key=k.id AND (s.login=session_user OR" \
-  " NOT EXISTS(SELECT FROM described AS o WHERE o.key=k.id AND o.login=session_user)) ORDER BY k.id, s.id"
+  " NOT EXISTS(SELECT FROM described AS o WHERE o.key=k.id AND o.login=session_user)) ORDER BY k.id, s.login IS DISTINCT" \
+  " FROM (SELECT a.login FROM measurement AS m JOIN agent AS a ON a.id=m.agent WHERE m.key=k.id ORDER BY m.id LIMIT 1), s.id"
 static const char keys[] = KEYS("0", " AND $3 IS NOT NULL"),
                   keys_of_problem[] = KEYS("0", " AND k.problem=(SELECT id FROM problem WHERE hash=$3)"),
                   keys_counted[] =

@@ -376,13 +376,10 @@ int clt_store_keys_of(clt_store_description **out, size_t *n, clt_store *store, 
                       bool counted, clt_error *error) {
   key_list list = {0};
   int rc = clt_store_each_key_of(store, problem, counted, collect_key, &list, error);
-  if (rc != CLT_OK) {
-    clt_store_keys_free(list.all, list.n);
-    return rc;
-  }
-  *out = list.all;
-  *n = list.n;
-  return CLT_OK;
+  if (rc) clt_store_keys_free(list.all, list.n);
+  if (rc == CLT_OK) *out = list.all;
+  if (rc == CLT_OK) *n = list.n;
+  return rc;
 }
 
 int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error) {
@@ -433,6 +430,7 @@ int clt_store_devices(clt_device_info *all, size_t *n, size_t most, clt_store *s
 typedef struct answer_walk {
   const clt_space *space;
   bool with_energy;
+  int64_t first;  /* clt_first_note */
   clt_map places; /* indices of configurations in the answers */
   clt_store_answers found;
 } answer_walk;
@@ -441,6 +439,7 @@ static int keep_newest(void *user, const clt_store_record *record, const clt_mea
   answer_walk *w = user;
   clt_store_answers *found = &w->found;
   bool correct = clt_measurement_correct(m), is_attempt = record->kind == CLT_RECORD_ATTEMPT, is_new = false;
+  clt_first_note(&w->first, record);
   bool is_answer = record->kind == CLT_RECORD_SEARCH || (!correct && m->reason != CLT_REASON_OUT_OF_MEMORY);
   if ((!is_attempt && !is_answer) || clt_space_canonical(w->space, m->config) != m->config) return 0;
   uint64_t *place = clt_map_add(&w->places, m->config, &is_new);
@@ -462,8 +461,6 @@ static int keep_newest(void *user, const clt_store_record *record, const clt_mea
     copy->log = NULL; /* borrowed, up to 16 KiB each, and not needed */
   }
   words[answer->n_words++] = (clt_word){record->voice, correct, m->time_s, copy};
-  answer->chosen = clt_words_judge(&answer->belief, words, answer->n_words, CLT_NO_VOICE);
-  answer->newest = answer->belief == CLT_DISPUTED ? NULL : words[answer->chosen].m;
   return 0;
 }
 
@@ -474,17 +471,23 @@ static int by_config(const void *a, const void *b) {
 
 int clt_store_newest(clt_store_answers *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                      bool with_energy, int64_t *since, clt_error *error) {
-  answer_walk w = {.space = space, .with_energy = with_energy};
+  answer_walk w = {.space = space, .with_energy = with_energy, .first = CLT_NO_VOICE};
   int rc = walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, NULL, since, false, keep_newest, &w,
                         &w.found.n_foreign, error);
+  clt_belief most = CLT_CLAIMED;
   clt_map_release(&w.places);
-  if (rc != CLT_OK) {
-    clt_store_answers_release(&w.found);
-    return rc;
+  if (rc != CLT_OK) clt_store_answers_release(&w.found);
+  for (clt_store_answer *a = w.found.all; a < w.found.all + w.found.n; a++) {
+    if (a->n_words) a->chosen = clt_words_judge(&a->belief, a->words, a->n_words, w.first);
+    if (a->belief > CLT_DISPUTED) a->claimed = a->words[a->chosen].m;
+    if (a->belief > most) most = a->belief;
   }
+  for (clt_store_answer *a = w.found.all; a < w.found.all + w.found.n; a++)
+    if (a->belief >= CLT_BY_FIRST || most == CLT_CLAIMED) a->newest = a->claimed;
+  w.found.has_known = most == CLT_KNOWN;
   if (w.found.n) qsort(w.found.all, w.found.n, sizeof *w.found.all, by_config);
   *out = w.found;
-  return CLT_OK;
+  return rc;
 }
 
 void clt_store_answers_release(clt_store_answers *answers) {

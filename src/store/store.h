@@ -69,13 +69,12 @@ int clt_store_each_key_of(clt_store *store, const clt_store_key *problem, bool c
 int clt_store_description_copy(clt_store_description *out, const clt_store_description *description);
 void clt_store_description_release(clt_store_description *copy);
 
-/* The keys that clt_store_each_key visits, as an array *out of *n, for callers that use the store for each key. Free
- * with clt_store_keys_free. */
+/* The keys that clt_store_each_key or clt_store_each_key_of visits, as an array *out of *n, for callers that use the
+ * store for each key. Free with clt_store_keys_free. */
 int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error);
-void clt_store_keys_free(clt_store_description *keys, size_t n); /* NULL does nothing */
-/* The same for clt_store_each_key_of. */
 int clt_store_keys_of(clt_store_description **out, size_t *n, clt_store *store, const clt_store_key *problem,
                       bool counted, clt_error *error);
+void clt_store_keys_free(clt_store_description *keys, size_t n); /* NULL does nothing */
 /* Adds the devices that a store describes to the *n in `all`, which has room for `most`, unless they are there: with
  * the newest description, in a shared store this login's, or else the one that was there first. */
 int clt_store_devices(clt_device_info *all, size_t *n, size_t most, clt_store *store, clt_error *error);
@@ -105,9 +104,8 @@ bool clt_config_reader_read(const clt_config_reader *reader, char *text, clt_con
 
 /* Selects keys and records; members that are NULL or 0 select all. */
 typedef struct clt_store_selection {
-  const char *problem_name;
-  const char *device; /* a part of the device's key, without regard to case */
-  int64_t before_s;   /* only records added before this Unix time */
+  const char *problem_name, *device; /* device: a part of its key, without regard to case */
+  int64_t before_s;                  /* only records added before this Unix time */
   bool is_public; /* only correct measurements, without what names a machine, a person or a path: the problem's path,
                      the tuning's notes, logs, the device's UUID and addresses. CLT_E_ARGUMENT: a configuration of
                      one's own may contain a path; those of others are left out */
@@ -175,19 +173,21 @@ int clt_store_describe_instance(clt_store *store, const clt_store_key *key, cons
 
 /* The newest answer for a canonical configuration. An answer is a record of a search, or a finalist's failure.
  * Finalists' times are not answers, because they were interleaved with others; nor is out-of-memory of a finalist. Of
- * several voices, the word that counts (words.h). */
+ * several voices, the word that counts (words.h); what one voice claims, only if nothing else is known of the key. */
 typedef struct clt_store_answer {
   clt_config config;
-  const clt_measurement *newest; /* without its log; NULL: none, it lacks the energy, or is disputed */
-  unsigned n_attempts;           /* attempts on this machine in which the process died */
-  clt_belief belief;             /* in words[chosen], which is `newest` */
-  size_t chosen, n_words;
-  clt_word *words; /* owned, with their measurements: of each voice, newest first; costs are times */
+  const clt_measurement *newest;  /* without its log; NULL: none, or it lacks the energy */
+  const clt_measurement *claimed; /* the same, or a claim: for those who measure it, or say whose it is */
+  unsigned n_attempts;            /* attempts on this machine in which the process died */
+  clt_word *words;                /* of each voice, newest first; owned, with measurements; costs are times */
+  size_t n_words, chosen;
+  clt_belief belief; /* in words[chosen] */
 } clt_store_answer;
 
 typedef struct clt_store_answers {
   clt_store_answer *all;         /* sorted by configuration */
   size_t n, capacity, n_foreign; /* n_foreign: as in clt_store_each */
+  bool has_known;                /* some are CLT_KNOWN: not all is the word of one voice */
 } clt_store_answers;             /* zeroed: none */
 void clt_store_answers_release(clt_store_answers *answers);
 

@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 
-from farm import CLATUNE, FarmTest, run, until
+from farm import CLATUNE, FarmTest, TIME_S, run, until
 from server import Session
 
 N = 4  # tunings
@@ -771,6 +771,54 @@ class Roles(FarmTest):
                 psql.ask(self.delivery(f"'{configuration}'", str(time_s), kind="finalist", number=number, comparison=1))
             psql.ask("commit")
         self.assertEqual(self.clatune_json(*subject), {**before, "unconfirmed": False})  # a time within a factor of two confirms the best
+
+    def test_one_login_chooses_no_portable_answer_and_trains_nothing(self):
+        """mallory says that a slow configuration is fast and that the fastest fail, and measures at another size, with another driver and on another device."""
+        self.write_problem(20, 12)
+        looker = self.url_of("looker")
+        tune = lambda login, device="Simulated", n=1024: self.clatune(
+            "tune", "copy.json", "--device", device, "--size", f"n={n}", "--searcher", "random", "--budget", "60", "--seed", "5", "--finalists", "3", "--fresh",
+            "--store", self.url_of(login))
+        portable = lambda login, *more: self.clatune_json("lookup", "copy.json", "--portable", "--store", self.url_of(login), *more)
+
+        def said():
+            model = self.clatune_json("train", *self.subject, "--store", looker)
+            self.clatune("record", *self.subject, "--stored-only", "-o", "r.json", "--store", looker)
+            return ([{**portable(login), "left_out": 0} for login in ("looker", "alice")], {**model, "fit_s": 0},
+                    json.loads((self.folder / "r.json").read_text())["results"])
+
+        for login, alone in ("alice", True), ("bob", False):
+            self.make_login(login)
+            tune(login)
+            before = said()
+            self.assertEqual(before[0][0]["unconfirmed"], alone)
+            known = [row[0] for row in self.server.query("select configuration from clatune.measurement where time_s is not null group by 1 order by min(time_s)", self.database)]
+            slow = next(c for c in (f"a={a} b={b}" for a in range(20) for b in range(12)) if c not in known)
+            self.record(f"'{slow}'", number=1000 + alone)
+            for number, configuration in enumerate(known[:50], 100 * alone + 1):
+                self.record(f"'{configuration}'", time_s="null::float8", reason="wrong-output", number=number)
+            self.assertEqual(said(), before)
+        for name, driver, n in ("Simulated", "2", 1024), ("Another", "1", 1024), ("Simulated", "1", 2048):
+            self.simulate(name=name, driver_version=driver, time_s="1e-7 * (1 + 1000 * (a - 1)**2)")
+            tune("mallory", name, n)
+        self.simulate(name="Simulated", time_s=TIME_S)
+        self.assertEqual(said(), before)
+        self.assertEqual(portable("looker")["left_out"], 2)
+        self.assertIn("left out          2 places that one agent alone", self.clatune("lookup", "copy.json", "--portable", "--store", looker).stdout)
+        named = portable("looker", "--device", "Simulated", "--size", "n=1024", "--size", "n=2048")
+        self.assertTrue(named["unconfirmed"])
+        self.assertEqual((named["left_out"], len(named["places"])), (0, 2))
+        # She described what the others measured before them, as another device; and another problem as of their kernel.
+        of_alice = "from clatune.described s join clatune.key k on k.id = s.key join clatune.problem p on p.id = k.problem join clatune.device d on d.id = k.device where s.login = 'alice'"
+        true = json.loads(self.value(f"select s.description {of_alice}"))
+        for change in {"max_work_group_size": 1}, {"name": "Invented"}:
+            self.attack(f"select clatune.describe(p.hash, d.key, d.driver, s.name, s.path, s.sizes, s.kernel, $t${json.dumps({**true, **change})}$t$, '') {of_alice}")
+            self.server.query("update clatune.described set id = default where login in ('alice', 'bob')", self.database)
+            self.assertEqual(said(), before)
+        self.attack(f"select clatune.describe(md5('x'), d.key, d.driver, s.name, s.path, s.sizes, s.kernel, s.description, '') {of_alice}")
+        self.record("'a=1 b=1'", number=2000)
+        tune("alice", n=4096), tune("bob", n=4096)
+        self.assertEqual([place["sizes"] for place in portable("looker")["places"]], ["n=1024", "n=4096"])
 
     def test_configurations_that_one_agent_calls_slow_are_measured(self):
         """Those that nobody else has measured; of what others have measured she tells the truth."""

@@ -350,6 +350,29 @@ static void a_word_about_the_best_hides_nothing_faster(void **state) {
   expect_of(f, 0, 1, false);
 }
 
+/* What is given to users without being measured, all configurations of a key. */
+static void one_voice_does_not_choose_among_answers(void **state) {
+  const fixture *f = *state;
+  clt_store_answers a = {0};
+  if (!has_voices(f)) skip();
+  search_of(f, LIAR, 1, 0.01);
+  search_of(f, AGENT, 1, 2);
+  for (int n_voices = 1; n_voices <= 3; n_voices++) {
+    if (n_voices == 1) search_of(f, AGENT, 0, 1);
+    if (n_voices == 2) search_of(f, OTHER, 0, 1.1);
+    if (n_voices == 3) add(f, CLT_RECORD_FINALIST, 2, 1), search_of(f, LIAR, 0, NAN);
+    assert_int_equal(clt_store_newest(&a, f->store, &f->key, f->space, false, NULL, NULL), 0);
+    assert_int_equal(a.has_known, n_voices > 1);
+    assert_true(a.n == 2 && a.all[0].config == 0 && a.all[1].config == 1);
+    if (n_voices == 1) assert_null(a.all[0].newest); /* LIAR was the first */
+    if (n_voices > 1) assert_true(a.all[0].newest->time_s >= 1);
+    if (n_voices < 3) assert_true(a.all[1].newest->time_s == 0.01);
+    if (n_voices == 3) assert_null(a.all[1].newest); /* one of many, now that there are finalists of one's own */
+    assert_true(n_voices < 3 || !a.all[1].claimed);
+    clt_store_answers_release(&a);
+  }
+}
+
 typedef struct heap_use {
   size_t first, most;
 } heap_use;
@@ -502,6 +525,7 @@ int main(void) {
              {"slower words", slower_words_about_the_same_configuration_are_heard},
              {"settled", one_s_own_comparison_and_that_of_the_same_voice_settle_a_search},
              {"the best one's time", a_word_about_the_best_hides_nothing_faster},
+             {"answers", one_voice_does_not_choose_among_answers},
              {"many words", many_words_of_a_voice_take_little_memory},
              {"many voices", what_is_not_kept_is_read_again},
              {"at random", random_comparisons_give_what_a_plain_search_gives},
