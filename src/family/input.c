@@ -250,13 +250,13 @@ typedef struct record_reading {
   bool found;
 } record_reading;
 
-/* The newest record counts. Texts in another format are skipped. */
-static int read_record(void *user, clt_record_kind kind, const clt_measurement *m) {
+/* The newest record counts, of one's own and the first voice's. Texts in another format are skipped. */
+static int read_record(void *user, const clt_store_record *record, const clt_measurement *m) {
   record_reading *r = user;
   const clt_family *f = r->family;
   json_t *list = m->log ? json_loads(m->log, 0, NULL) : NULL;
   size_t n = f->derived.n;
-  bool good = kind == CLT_RECORD_SEARCH && json_is_array(list);
+  bool good = record->kind == CLT_RECORD_SEARCH && (record->voice == 0 || record->is_first) && json_is_array(list);
   while (number_at(f, r->input, n - f->derived.n)) n++;
   good = good && json_array_size(list) == n;
   for (size_t i = 0; good && i < n; i++) {
@@ -285,7 +285,8 @@ int clt_family_input_get(clt_family_input *out, const clt_family *f, const int64
   new_input(out, f, values);
   int rc = records ? make_key(records, f, values, error) : CLT_OK;
   if (rc == CLT_OK && records)
-    rc = clt_store_each(records->store, &records->key, records->space, read_record, &reading, NULL, error);
+    rc = clt_store_walk(records->store, CLT_STORE_OLDEST_FIRST, &records->key, records->space, read_record, &reading,
+                        error);
   char *text = clt_family_input_text(f, values);
   if (rc == CLT_OK && !reading.found && only_stored)
     rc = clt_fail(error, CLT_E_NOT_FOUND,

@@ -30,12 +30,12 @@ static double mean_of_faster_half(double *times_s, size_t n) {
 }
 
 /* Adds a measurement to the answer of its configuration, unless that is a failure. user: the answers of one key. */
-static int add_right(void *user, clt_record_kind kind, const clt_measurement *m) {
+static int add_right(void *user, const clt_store_record *record, const clt_measurement *m) {
   const clt_family_answers *of_key = user;
   clt_family_answer wanted = of_key->all[0], *a;
   wanted.config = m->config;
-  if (kind != CLT_RECORD_SEARCH || !clt_measurement_correct(m) || !(m->time_s > 0)) return 0;
-  if ((a = find_answer(of_key, &wanted)) == NULL || isinf(a->time_s)) return 0;
+  if (record->kind != CLT_RECORD_SEARCH || !clt_measurement_correct(m) || !(m->time_s > 0)) return 0;
+  if ((a = find_answer(of_key, &wanted)) == NULL || isinf(a->time_s) || record->voice != a->voice) return 0;
   if (a->n_right == CLT_FAMILY_REPEATS) return 0;
   a->right_s[a->n_right++] = m->time_s;
   a->time_s = mean_of_faster_half(a->right_s, a->n_right);
@@ -59,9 +59,11 @@ int clt_family_answers_add(clt_family_answers *a, clt_store *store, const clt_in
                             .variant = variant,
                             .config = m->config,
                             .time_s = clt_measurement_correct(m) && m->time_s > 0 ? m->time_s : INFINITY,
-                            .wrong = clt_reason_invalidity(m->reason) == CLT_CORRECTNESS};
+                            .wrong = clt_reason_invalidity(m->reason) == CLT_CORRECTNESS,
+                            .voice = known.all[i].words[known.all[i].chosen].voice};
   }
-  if (rc == CLT_OK && of_key.n) rc = clt_store_each(store, &key, space, add_right, &of_key, NULL, error);
+  if (rc == CLT_OK && of_key.n)
+    rc = clt_store_walk(store, CLT_STORE_OLDEST_FIRST, &key, space, add_right, &of_key, error);
   a->n += rc == CLT_OK ? of_key.n : 0;
   clt_store_answers_release(&known);
   return rc;

@@ -57,6 +57,7 @@ typedef struct clt_family_answer {
   bool wrong;                         /* the newest measurement had an incorrect result */
   unsigned n_right;                   /* correct measurements, at most CLT_FAMILY_REPEATS */
   double right_s[CLT_FAMILY_REPEATS]; /* their times */
+  int64_t voice;                      /* whose measurements these are (clt_store_record) */
 } clt_family_answer;
 
 typedef struct clt_family_answers {

@@ -268,6 +268,40 @@ static void a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong(void **st
 #define FEATURES "{\"From\": \"a\", \"Numbers\": [\"n\"], \"Functions\": [{\"Function\": \"look\", \"Names\": [\"skew\"]}]}"
 #define VARIANTS "[{\"Name\": \"a\", \"Problem\": \"p.json\"}]"
 
+static void add_of(clt_store *store, const clt_store_key *key, int64_t voice, double time_s) {
+  static int64_t n_added;
+  clt_measurement m;
+  clt_measurement_init(&m, 0);
+  m.time_s = time_s;
+  const clt_store_record record = {.configuration = "wg=1", .measurement = &m, .origin = "0123456789abcdef", .sequence = ++n_added, .voice = voice};
+  assert_int_equal(store->type->add(store->state, &(clt_store_description){.key = *key}, &record, NULL, NULL), 0);
+}
+
+static void one_voice_does_not_say_how_long_takes_what_others_measured(void **state) {
+  const clt_device_info device = {.name = "d"};
+  clt_family_answers a = {0};
+  clt_problem *problem = NULL;
+  clt_instance *instance = NULL;
+  clt_store *store = NULL;
+  clt_store_key key;
+  (void)state;
+  scratch_write("p.json", PROBLEM("[1, 2]"));
+  scratch_write("f.cl", "kernel void f() {}");
+  assert_int_equal(clt_problem_new(&problem, scratch_path("p.json"), NULL), 0);
+  assert_int_equal(clt_instance_new(&instance, problem, NULL, 0, &device, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_key_init(&key, instance, NULL), 0);
+  for (int i = 0; i < 3; i++) add_of(store, &key, 7, 1e-9);
+  add_of(store, &key, 5, 2);
+  add_of(store, &key, 8, 2.5);
+  assert_int_equal(clt_family_answers_add(&a, store, instance, 0, 0, NULL), 0);
+  assert_true(a.n == 1 && a.all[0].time_s >= 2);
+  free(a.all);
+  clt_store_free(store);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 static void inputs_are_all_combinations(void **state) {
   clt_family *f = NULL;
   clt_error error = {0};
@@ -358,6 +392,7 @@ int main(void) {
       cmocka_unit_test(features_of_any_size_make_a_model_that_can_be_read),
       cmocka_unit_test(small_values_are_told_apart),
       cmocka_unit_test(a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong),
+      cmocka_unit_test(one_voice_does_not_say_how_long_takes_what_others_measured),
       cmocka_unit_test(inputs_are_all_combinations),
       cmocka_unit_test(values_of_parameters_are_the_same_on_each_input),
       cmocka_unit_test(mistakes_are_reported_with_line_and_key),
