@@ -34,12 +34,18 @@ def loaded():
 
 
 def find_uses(files, declared):
-    """The functions that sources call, with the vector types of these sources' folders."""
+    """The functions that sources call, with the vector types of these sources' folders. A source that pastes names together may call whatever
+    it names, for vectors of all its types and those of their comparisons."""
     names, vectors = collections.defaultdict(set), collections.defaultdict(set)
     for path in files:
         text = path.read_text(errors="replace")
-        names[path.parent] |= declared.intersection(name for found in CALLED.findall(text) for name in found)
+        called = {name for found in CALLED.findall(text) for name in found}
         vectors[path.parent] |= set(VECTOR.findall(text))
+        if path.suffix == ".cl" and "##" in text:
+            called = set(re.findall(r"\w+", text))
+            kinds = called.intersection(SCALARS.values())
+            vectors[path.parent] |= {kind + width for kind in kinds | {kind.removeprefix("u") for kind in kinds} for width in ("2", "3", "4", "8", "16")}
+        names[path.parent] |= declared.intersection(called)
     uses = collections.defaultdict(set)
     for folder, called in names.items():
         for name in called:
