@@ -1,7 +1,9 @@
 """Makes the PoCL that the tests run on: the installed one with fewer built-in functions. Each process that builds a kernel reads all 23,000
-of them, and each build 14,500 declarations, four fifths of its time; here only those whose names and vector types occur in the sources.
+of them, and each build 14,500 declarations, nine tenths of its time; here only those that a source calls, for the vector types of its folder.
 Arguments: the source tree, the .icd file to write, its depfile. Where this cannot be done, the .icd file is the installed one."""
+import collections
 import ctypes
+import json
 import pathlib
 import re
 import shutil
@@ -18,8 +20,7 @@ PROCESSORS = {"avx512": "avx512f", "avx_fma4": "fma4", "avx2": "avx2", "avx_f16c
 STEM = re.compile(r"(\w+_(?=[a-z]+\d*$)|[a-z]+(?=\d+$))")  # of convert_float4 and vload4: sources paste the rest to it
 FUNCTION = r'@("[^"]+"|[\w.$]+)'
 DECLARATION = re.compile(r"(?m)^[\w ]+[ *]__ovld[^;()]*?(\w+)\([^;]*\);\n")  # in opencl-c.h
-# Sources also paste types together, which are found here. kernels_cl/stereo.cl: short2 short4 short8 short16 ushort2 ushort4 ushort8
-# ushort16 int2 int4 int8 int16 uint2 uint4 uint8 uint16
+CALLED = re.compile(r"([A-Za-z_]\w+)\s*(?:\(|##)|##\s*([A-Za-z_]\w+)")
 VECTOR = re.compile(r"\b(?:u?(?:char|short|int|long)|float|double|half)(?:2|3|4|8|16)\b")
 SCALARS = dict(zip(["c", "h", "s", "t", "i", "j", "l", "m", "f", "d", "Dh"],  # in C++'s names
                    ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half"]))
@@ -32,22 +33,42 @@ def loaded():
     return pathlib.Path(re.search(r"(/\S+/libpocl\.so\S*)", maps)[1]), re.search(r"/libLLVM-(\d+)\.so", maps)[1]
 
 
-def may_be_called(name, vectors, words):
+def find_uses(files, declared):
+    """The functions that sources call, with the vector types of these sources' folders. A source that pastes names together may call whatever
+    it names, for vectors of all its types and those of their comparisons."""
+    names, vectors = collections.defaultdict(set), collections.defaultdict(set)
+    for path in files:
+        text = path.read_text(errors="replace")
+        called = {name for found in CALLED.findall(text) for name in found}
+        vectors[path.parent] |= set(VECTOR.findall(text))
+        if path.suffix == ".cl" and "##" in text:
+            called = set(re.findall(r"\w+", text))
+            kinds = called.intersection(SCALARS.values())
+            vectors[path.parent] |= {kind + width for kind in kinds | {kind.removeprefix("u") for kind in kinds} for width in ("2", "3", "4", "8", "16")}
+        names[path.parent] |= declared.intersection(called)
+    uses = collections.defaultdict(set)
+    for folder, called in names.items():
+        for name in called:
+            uses[name] |= vectors[folder]
+    return uses
+
+
+def may_be_called(name, vectors, uses):
     stem = STEM.match(name)
-    return (name in words or (stem is not None and stem[1] in words)) and words.issuperset(vectors)
+    return any(vectors <= uses[n] for n in (name, stem and stem[1]) if n in uses)
 
 
-def is_named(function, words):
+def is_named(function, uses):
     """Whether a source may call it: by its name, which C++'s rules extend by the types; or PoCL itself does."""
     length = re.match(r"_Z(\d+)", function)
     if length is None:
-        return not function.startswith("Sleef_")  # called by others
+        return re.match("Sleef_|__pocl_(?!print)", function) is None  # those are called by others
     name = function[length.end():][:int(length[1])].removeprefix("_cl_")
     vectors = {SCALARS.get(kind, "") + width for width, kind in re.findall(r"Dv(\d+)_(Dh|\w)", function)}
-    return name.startswith("__") or may_be_called(name, vectors, words)
+    return name.startswith("__to_") or may_be_called(name, vectors, uses)
 
 
-def extract(text, words):
+def extract(text, uses):
     """The part of a module that the named functions need."""
     head, *parts = re.split(r"(?m)^(?=define )", text)
     bodies, tail = {}, []
@@ -55,7 +76,7 @@ def extract(text, words):
         body, end, rest = part.partition("\n}\n")
         bodies[re.match("define .*?" + FUNCTION + r"\(", body)[1]] = body + end
         tail.append(rest)
-    kept, wanted = set(), [name for name in bodies if is_named(name, words)]
+    kept, wanted = set(), [name for name, body in bodies.items() if not body.startswith("define internal") and is_named(name, uses)]
     while wanted:
         name = wanted.pop()
         if name in bodies and name not in kept:
@@ -64,7 +85,7 @@ def extract(text, words):
     return head + "".join(body for name, body in bodies.items() if name in kept) + "".join(tail)
 
 
-def make(folder, library, version, words):
+def make(folder, library, version, uses):
     """A tree with PoCL, which finds its files relative to its library; returns the library."""
     data, installed = folder / "share/pocl", library.parent / DATA
     shutil.rmtree(folder, ignore_errors=True)
@@ -74,14 +95,14 @@ def make(folder, library, version, words):
                         *((data / path.relative_to(installed), path) for path in [*installed.glob("*.bc"), *installed.glob("include/*")])]:
         here.symlink_to(there)
     declarations = data / "include/opencl-c.h"
-    text = DECLARATION.sub(lambda found: found[0] if may_be_called(found[1], VECTOR.findall(found[0]), words) else "", declarations.read_text())
+    text = DECLARATION.sub(lambda found: found[0] if may_be_called(found[1], set(VECTOR.findall(found[0])), uses) else "", declarations.read_text())
     declarations.unlink()
     declarations.write_text(text)
     flags = pathlib.Path("/proc/cpuinfo").read_text().split()
     whole, = data.glob(f"kernel-*-{next(kind for kind, flag in PROCESSORS.items() if flag in flags)}.bc")
     clang = [f"clang-{version}", "-x", "ir", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-o", "-"]
     text = subprocess.run([*clang, "-S", whole], check=True, capture_output=True, text=True).stdout
-    part = subprocess.run([*clang, "-c", "-"], check=True, capture_output=True, input=extract(text, words).encode()).stdout
+    part = subprocess.run([*clang, "-c", "-"], check=True, capture_output=True, input=extract(text, uses).encode()).stdout
     whole.unlink()
     whole.write_bytes(part)
     return folder / "lib/pocl" / library.name
@@ -95,11 +116,11 @@ def main(root, icd, depfile):
         library, version = loaded()
         declared = re.findall(r"\w+", (library.parent / DATA / "include/opencl-c.h").read_text())
         declared += [stem[1] for stem in map(STEM.match, declared) if stem]
-        words = set(declared).intersection(re.findall(r"[A-Za-z]\w+", " ".join(path.read_text(errors="replace") for path in files)))
-        used = f"{library} " + " ".join(sorted(words))
+        uses = find_uses(files, set(declared))
+        used = json.dumps([str(library), {name: sorted(vectors) for name, vectors in sorted(uses.items())}])
         if icd.exists() and names.exists() and names.read_text() == used:
             return  # the file keeps its time: whatever depends on it is up to date
-        icd.write_text(f"{make(icd.with_suffix('').absolute(), library, version, words)}\n")
+        icd.write_text(f"{make(icd.with_suffix('').absolute(), library, version, uses)}\n")
         names.write_text(used)
     except (OSError, TypeError, StopIteration, ValueError, subprocess.CalledProcessError) as error:
         print(f"tests/small_pocl.py: the tests run on PoCL as it is installed, which is slower: {error}", file=sys.stderr)

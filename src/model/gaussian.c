@@ -44,6 +44,8 @@ typedef struct process {
   double *matrix;        /* the covariance of the rows, its Cholesky factor U or its inverse: column a, rows up to a */
   double *weights;       /* the inverse times y */
   double *gradient;
+  size_t n_values; /* of all parameters */
+  double *reach;   /* what each value of each parameter adds to the squared distance from each row: [row][value] */
 } process;
 
 /* --- terms --- */
@@ -69,16 +71,17 @@ static void find_terms(process *p) {
   p->theta[p->n_theta++] = (hyperparameter){of_noise.centre, of_noise};
 }
 
-/* For a difference the position of the value. */
+/* A value's input to a term: for a difference its position. */
+static double input_of(const process *p, size_t j, uint32_t position) {
+  const distance_term *t = &p->terms[j];
+  const clt_encoded_parameter *e = &p->encoding->parameters[t->parameter];
+  return t->differs ? (double)position : (double)e->table[position * e->width + t->column];
+}
+
 static void inputs_of(const process *p, clt_config config, double *out) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_space_positions(positions, p->encoding->space, config);
-  for (size_t j = 0; j < p->n_terms; j++) {
-    const distance_term *t = &p->terms[j];
-    const clt_encoded_parameter *e = &p->encoding->parameters[t->parameter];
-    const uint32_t at = positions[t->parameter];
-    out[j] = t->differs ? (double)at : (double)e->table[at * e->width + t->column];
-  }
+  for (size_t j = 0; j < p->n_terms; j++) out[j] = input_of(p, j, positions[p->terms[j].parameter]);
 }
 
 static void find_squares(const process *p, const double *x, const double *y, double *out) {
@@ -173,17 +176,44 @@ static void ascend(process *p, double *step, double *before, double *best) {
 
 /* --- predictions --- */
 
-/* For up to BLOCK candidates, standardised. x, squares: [term]; covariances: [candidate][row]. */
-static void predict_block(const process *p, const clt_config *candidates, size_t n_candidates, double *x,
-                          double *squares, double *covariances, float *mean, float *deviation) {
+/* So a distance is a sum over parameters, not over terms. */
+static void find_reach(process *p) {
+  const clt_encoding *e = p->encoding;
+  memset(p->reach, 0, p->n * p->n_values * sizeof *p->reach);
+  for (size_t a = 0; a < p->n; a++) {
+    double *values = p->reach + a * p->n_values;
+    for (size_t i = 0, j = 0; i < e->n_parameters; i++) {
+      const size_t n = clt_space_parameter(e->space, i)->n_values;
+      for (; j < p->n_terms && p->terms[j].parameter == i; j++) {
+        for (size_t v = 0; v < n; v++) {
+          const double off = input_of(p, j, (uint32_t)v) - p->x[a * p->n_terms + j];
+          values[v] += p->inverse[j] * (p->terms[j].differs ? (double)(off != 0) : off * off / 4);
+        }
+      }
+      values += n;
+    }
+  }
+}
+
+/* For up to BLOCK candidates, standardised. covariances: [candidate][row]. */
+static void predict_block(const process *p, const clt_config *candidates, size_t n_candidates, double *covariances,
+                          float *mean, float *deviation) {
   const lapack_int n = (lapack_int)p->n;
+  const size_t n_parameters = p->encoding->n_parameters;
   const double variance = variance_of(p);
   for (size_t i = 0; i < n_candidates; i++) {
+    uint32_t at[CLT_MAX_PARAMETERS];
     double *k = covariances + i * p->n, sum = 0;
-    inputs_of(p, candidates[i], x);
+    clt_space_positions(at, p->encoding->space, candidates[i]);
+    for (size_t j = 1, first = 0; j < n_parameters; j++) {
+      first += clt_space_parameter(p->encoding->space, j - 1)->n_values;
+      at[j] += (uint32_t)first;
+    }
     for (size_t a = 0; a < p->n; a++) {
-      find_squares(p, x, p->x + a * p->n_terms, squares);
-      k[a] = variance * matern(distance_of(p, squares));
+      const double *reach = p->reach + a * p->n_values;
+      double squared = 0;
+      for (size_t j = 0; j < n_parameters; j++) squared += reach[at[j]];
+      k[a] = variance * matern(sqrt(5 * squared));
       sum += k[a] * p->weights[a];
     }
     mean[i] = (float)sum;
@@ -201,8 +231,12 @@ int clt_gaussian_predict(const clt_encoding *encoding, const clt_config *configs
                          clt_error *error) {
   const size_t most = encoding->n_inputs + encoding->n_parameters, n_theta = most + 2;
   clt_arena memory = {0};
+  size_t n_values = 0;
+  for (size_t i = 0; i < encoding->n_parameters; i++) n_values += clt_space_parameter(encoding->space, i)->n_values;
   process p = {.encoding = encoding,
                .n = n,
+               .n_values = n_values,
+               .reach = clt_arena_array(&memory, n, n_values * sizeof *p.reach),
                .terms = clt_arena_array(&memory, most, sizeof *p.terms),
                .theta = clt_arena_array(&memory, n_theta, sizeof *p.theta),
                .x = clt_arena_array(&memory, n, most * sizeof *p.x),
@@ -213,7 +247,7 @@ int clt_gaussian_predict(const clt_encoding *encoding, const clt_config *configs
                .matrix = clt_arena_array(&memory, n, n * sizeof *p.matrix),
                .weights = clt_arena_array(&memory, n, sizeof *p.weights),
                .gradient = clt_arena_array(&memory, n_theta, sizeof *p.gradient)};
-  double *of_theta = clt_arena_array(&memory, n_theta, 5 * sizeof *of_theta);
+  double *of_theta = clt_arena_array(&memory, n_theta, 3 * sizeof *of_theta);
   double *covariances = clt_arena_array(&memory, BLOCK, n * sizeof *covariances), *squares = p.squares;
   int rc = clt_arena_check(&memory, error);
   double sum = 0, spread = 0;
@@ -230,10 +264,10 @@ int clt_gaussian_predict(const clt_encoding *encoding, const clt_config *configs
   if (rc == CLT_OK) {
     ascend(&p, of_theta, of_theta + n_theta, of_theta + 2 * n_theta);
     factorise(&p);
+    find_reach(&p);
   }
   for (size_t at = 0; rc == CLT_OK && at < n_candidates; at += BLOCK)
-    predict_block(&p, candidates + at, clt_min(BLOCK, n_candidates - at), of_theta + 3 * n_theta,
-                  of_theta + 4 * n_theta, covariances, mean + at, deviation + at);
+    predict_block(&p, candidates + at, clt_min(BLOCK, n_candidates - at), covariances, mean + at, deviation + at);
   for (size_t i = 0; rc == CLT_OK && i < n_candidates; i++) {
     mean[i] = (float)(sum + scale * (double)mean[i]);
     deviation[i] *= (float)scale;

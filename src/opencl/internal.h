@@ -86,8 +86,10 @@ struct clt_executor {
   struct {
     struct clt_object *first; /* newest first */
     size_t bytes, limit_bytes;
-  } retired;                             /* objects that the next configuration may use */
-  uint64_t next_salt;                    /* of guard bands */
+  } retired;            /* objects that the next configuration may use */
+  uint64_t next_salt;   /* of guard bands */
+  unsigned char *bands; /* bands_bytes: memory for guard bands, see memory.c */
+  size_t bands_bytes;
   struct clt_declarations *declarations; /* declarations.c; NULL: programs are built in the driver's own way */
   bool declarations_sought;
   uint64_t types_of;              /* hash of the source whose types were last compared with arguments; 0: none */

@@ -18,7 +18,7 @@
 #define MAX_TICK_S 10e-3 /* a clock with a coarser tick is not used */
 #define LEAST_TICK_NS 8  /* a smaller common divisor may come from rounding */
 
-enum { JUDGE_BYTES = 4 << 20, JUDGE_ROUNDS = 5, JUDGE_CHANCES = 30, MOST_JUDGE_ROUNDS = 1000 };
+enum { JUDGE_BYTES = 1 << 20, JUDGE_ROUNDS = 5, JUDGE_CHANCES = 30, MOST_JUDGE_ROUNDS = 1000 };
 #define JUDGE_S 0.05 /* time for a coarse clock to tick a few times */
 
 /* False: the driver reports no times. */

@@ -15,21 +15,26 @@ static const size_t origin[3] = {0, 0, 0};
  * nothing. */
 enum { MIN_BAND_BYTES = 64 << 10, MAX_BAND_BYTES = 256 << 10 };
 
-/* The content of both bands, one after the other. It depends on position and object, because the most common fault
- * copies bytes past the end of one buffer to bytes past the end of another: with the same content in all bands that
- * would leave no trace. */
-static unsigned char *make_bands(const clt_object *object) {
-  size_t bytes = 2 * object->band_bytes;
-  unsigned char *bands = malloc(bytes);
-  for (size_t i = 0; bands && i < bytes; i += sizeof(uint64_t)) {
+/* The content of both bands, one after the other, followed by as many bytes for what they should be compared with. In
+ * memory that is kept, because fresh memory costs more than what is done with it; NULL: there is none. The content
+ * depends on position and object, because the most common fault copies bytes past the end of one buffer to bytes past
+ * the end of another: with the same content in all bands that would leave no trace. */
+static unsigned char *make_bands(clt_executor *executor, const clt_object *object) {
+  const size_t bytes = 2 * object->band_bytes;
+  if (2 * bytes > executor->bands_bytes) {
+    free(executor->bands);
+    executor->bands = malloc(2 * bytes);
+    executor->bands_bytes = executor->bands ? 2 * bytes : 0;
+  }
+  for (size_t i = 0; executor->bands && i < bytes; i += sizeof(uint64_t)) {
     /* splitmix64's finaliser: consecutive numbers give unrelated words. */
     uint64_t x = (object->salt << 32) + i / sizeof x + 0x9e3779b97f4a7c15;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
     x ^= x >> 31;
-    memcpy(bands + i, &x, sizeof x);
+    memcpy(executor->bands + i, &x, sizeof x);
   }
-  return bands;
+  return executor->bands;
 }
 
 /* --- images --- */
@@ -120,10 +125,8 @@ static cl_int move_bands(clt_executor *executor, const clt_object *object, unsig
 }
 
 static cl_int write_bands(clt_executor *executor, const clt_object *object) {
-  unsigned char *bands = make_bands(object);
-  const cl_int status = bands ? move_bands(executor, object, bands, true) : CL_OUT_OF_HOST_MEMORY;
-  free(bands);
-  return status;
+  unsigned char *bands = make_bands(executor, object);
+  return bands ? move_bands(executor, object, bands, true) : CL_OUT_OF_HOST_MEMORY;
 }
 
 static size_t band_bytes_of(const clt_executor *executor, const clt_plan_arg *arg) {
@@ -185,7 +188,12 @@ static void drop_retired(clt_executor *executor, size_t limit_bytes) {
   }
 }
 
-void clt_objects_drop(clt_executor *executor) { drop_retired(executor, 0); }
+void clt_objects_drop(clt_executor *executor) {
+  drop_retired(executor, 0);
+  free(executor->bands);
+  executor->bands = NULL;
+  executor->bands_bytes = 0;
+}
 
 void clt_object_retire(clt_object *object, clt_executor *executor) {
   const bool kept = object->whole && executor->info.type != CLT_DEVICE_CPU;
@@ -295,8 +303,8 @@ cl_int clt_object_check_guards(const char **where, size_t *distance, clt_executo
   const size_t band = object->band_bytes;
   *where = NULL;
   if (object->whole == NULL) return CL_SUCCESS;
-  unsigned char *should_be = make_bands(object), *is = malloc(2 * band);
-  cl_int status = should_be && is ? move_bands(executor, object, is, false) : CL_OUT_OF_HOST_MEMORY;
+  unsigned char *should_be = make_bands(executor, object), *is = should_be ? should_be + 2 * band : NULL;
+  cl_int status = should_be ? move_bands(executor, object, is, false) : CL_OUT_OF_HOST_MEMORY;
   if (status == CL_SUCCESS && memcmp(is, should_be, 2 * band) != 0) {
     size_t behind = band, before = 0;
     while (behind < 2 * band && is[behind] == should_be[behind]) behind++;
@@ -305,7 +313,5 @@ cl_int clt_object_check_guards(const char **where, size_t *distance, clt_executo
     *distance = behind < 2 * band ? behind - band : before;
     status = move_bands(executor, object, should_be, true);
   }
-  free(should_be);
-  free(is);
   return status;
 }

@@ -11,6 +11,8 @@
 #include "worker/process.h"
 
 #define MALLOC_DEBUG "libc_malloc_debug.so.0"
+/* Freed memory stays in the process, as it does without these checks: each configuration needs as much again. */
+#define MALLOC_TUNABLES "glibc.malloc.check=3:glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=67108864"
 
 extern char **environ;
 
@@ -50,7 +52,7 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
   char *cache = setup->cache ? clt_format("%s", setup->cache) : clt_format("%s/cache", setup->folder);
   char *malloc_debug = setup->heap_checks ? find_malloc_debug() : NULL;
   char *preload = malloc_debug ? extend_list(getenv("LD_PRELOAD"), malloc_debug) : NULL;
-  char *tunables = malloc_debug ? extend_list(getenv("GLIBC_TUNABLES"), "glibc.malloc.check=3") : NULL;
+  char *tunables = malloc_debug ? extend_list(getenv("GLIBC_TUNABLES"), MALLOC_TUNABLES) : NULL;
   /* Drivers' caches in the home folder would hide build times, and survive edits of included files. A program that
    * is tuned as a whole uses them, as it will later. */
   const char *const off = setup->trade ? NULL : "0";

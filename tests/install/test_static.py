@@ -11,7 +11,7 @@ class Static(TreeTest):
         self.run_here([MESON, "compile", "-C", "static"])
         self.run_here([MESON, "install", "-C", "static", "--no-rebuild"])
         self.assertTrue((prefix / "lib/libclatune.a").exists())
-        self.assertFalse(list(prefix.rglob("*.so*")))
+        self.assertFalse(list(prefix.rglob("libclatune.so*")))
         where = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig"), "LD_LIBRARY_PATH": ""}
         words = self.run_here(["pkg-config", "--static", "--cflags", "--libs", "clatune"], **where).split()
         for library in ("-ljansson", "-lsqlite3", "-lz", "-lxxhash", "-llapacke", "-lOpenCL"):
