@@ -106,7 +106,7 @@ def network():
                                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 farm.agent(url=farm.server.url(farm.database, "agent", port=proxy.port), build_s=0.05)
                 until(farm.finished, farm.agents[0].process)
-                wall_s = float(farm.value("select line::json->>'wall_s' from clatune.cell"))
+                wall_s = float(farm.value("select line::json->>'wall_s' from clatune.result"))
                 found.append(200 / wall_s)
                 if reader:
                     reader.kill()
@@ -255,7 +255,7 @@ def confirmation():
                 farm.agent(url=farm.server.url(farm.database, login), **wrong)
             until(farm.finished, limit_s=1000)
             evaluations, failed = farm.server.query("select sum((line::json->'evaluations'->>'total')::int), count(*) filter (where state = 'failed')"
-                                                    " from clatune.cell", farm.database)[0]
+                                                    " from clatune.cell left join clatune.result using (target, n)", farm.database)[0]
             repeated, of = farm.server.query("select count(*) - count(distinct (key, configuration)), count(*) from clatune.measurement"
                                              " where kind = 'search'", farm.database)[0]
             shares[logins] = 100 * int(repeated) / int(evaluations)

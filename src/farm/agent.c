@@ -170,12 +170,17 @@ static void wait_for_others(farm_agent *f) {
   pthread_mutex_unlock(&f->lock);
 }
 
-/* --submit: adds the plan and prints its status. */
+/* --submit: adds the plan, reopens what has no result, and prints its status. */
 static int submit_alone(farm_agent *f) {
   int64_t id = 0, submitted_s = 0;
+  const char *name = clt_sweep_name(f->sweep->plan);
+  const double lease_s = f->options->lease_s;
+  json_t *again = json_array();
   cli_check(clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &cli_error));
-  cli_check(clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s,
-                             true, &cli_error));
+  cli_check(clt_queue_submit(f->pq, &id, &submitted_s, name, f->text, lease_s, NULL, &cli_error));
+  farm_collect(f->sweep, f->options->url, f->text, again, false);
+  cli_check(clt_queue_submit(f->pq, &id, &submitted_s, name, f->text, lease_s, again, &cli_error));
+  json_decref(again);
   printf("%zu tunings per device\n", f->sweep->n_cells);
   return farm_show(f->pq, id, false);
 }
@@ -271,6 +276,6 @@ int farm_run(farm_sweep *sweep, const farm_agent_options *options) {
     farm_note(f, sent ? sent : clt_queue_leave(f->pq, clt_pq_agent(f->pq), &error), &error);
   }
   if (rc == 0 && *cli_signals_flag()) rc = 128 + *cli_signals_flag();
-  if (rc == 0 && f->text) farm_collect(sweep, options->url, f->text, true);
+  if (rc == 0 && f->text) farm_collect(sweep, options->url, f->text, NULL, true);
   return rc;
 }

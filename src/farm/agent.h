@@ -25,8 +25,9 @@ int farm_run(farm_sweep *sweep, const farm_agent_options *options);
 /* --- status.c --- */
 
 /* Replaces the sweep's devices and rows with those of the plan in the database. text: the plan's (NULL: written from
- * its files); keeps: adds missing results to the file of results. Exits on an error. */
-void farm_collect(farm_sweep *sweep, const char *url, const char *text, bool keeps);
+ * its files); again (nullable): gets the rows that ended without a result, for clt_queue_submit; keeps: adds missing
+ * results to the file of results. Exits on an error. */
+void farm_collect(farm_sweep *sweep, const char *url, const char *text, json_t *again, bool keeps);
 
 /* farm_show prints the status of a plan (0: of all). farm_status does the same for a URL, or withdraws the plan
  * `withdrawn` if that is not 0. Both return an exit code. */

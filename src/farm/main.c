@@ -210,7 +210,7 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
   if (!lists && !options.submits_only) sweep->events = cli_events_open(arguments);
   int rc = 0;
   if (lists)
-    farm_collect(sweep, url, NULL, false);
+    farm_collect(sweep, url, NULL, NULL, false);
   else
     rc = farm_run(sweep, &options);
   if (rc == 0 && !serves && !options.submits_only) {

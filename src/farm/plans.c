@@ -198,7 +198,7 @@ int farm_know_plans(farm_agent *f, clt_error *error) {
     }
   if (f->reads || clt_now_s() < f->plans_s) return CLT_OK;
   if (f->text) {
-    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s, false,
+    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s, NULL,
                           error);
     if (rc == CLT_OK) rc = join_plan(f, f->plans[0], id, submitted_s, error);
     if (rc == CLT_OK) f->plans_s = INFINITY, f->connection = clt_pq_connection(f->pq);

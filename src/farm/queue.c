@@ -22,14 +22,15 @@
 /* --- plans and their rows --- */
 
 int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double lease_s,
-                     bool again, clt_error *error) {
-  static const char add[] = "SELECT * FROM submit($1, $2, $3, $4::bigint <> 0)";
+                     const json_t *again, clt_error *error) {
+  static const char add[] = "SELECT * FROM submit($1, $2, $3, $4::json)";
   clt_pq_rows *rows = NULL;
-  int rc = CLT_OK;
+  char *list = json_dumps(again, JSON_COMPACT); /* NULL: NULL */
+  int rc = again && list == NULL ? clt_fail_memory(error) : CLT_OK;
   bool found = false;
   for (int i = 0; rc == CLT_OK && !found && i < 3;
        i++) { /* no row: another agent added it after this statement began */
-    rc = clt_pq_run(pq, &rows, add, error, again ? "*ttnw" : "ttnw", name, text, lease_s, (int64_t)again);
+    rc = clt_pq_run(pq, &rows, add, error, again ? "*ttnt" : "ttnt", name, text, lease_s, list);
     found = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
     if (found) {
       *id = clt_pq_whole(rows, 0, 0);
@@ -37,6 +38,7 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
     }
     if (rc == CLT_OK) clt_pq_rows_free(rows);
   }
+  free(list);
   if (rc == CLT_OK && !found)
     return clt_fail(error, CLT_E_STORE, "another machine is adding the same plan; run the command again");
   return rc;
@@ -105,7 +107,8 @@ int clt_queue_goes_on(clt_pq *pq, bool *out, int64_t plan, clt_error *error) {
   static const char ask[] =
       "SELECT (SELECT coalesce(bool_or(is_left) FILTER (WHERE is_known), NOT p.withdrawn) FROM"
       " (SELECT " TARGET_HAS(UNFINISHED) " OR NOT p.withdrawn AND"
-      " (SELECT count(*) FROM cell WHERE target = t.id) < p.n_cells AS is_left, " TARGET_HAS(" AND best_origin IS NOT NULL")
+      " (SELECT count(*) FROM cell WHERE target = t.id) < p.n_cells AS is_left,"
+      " EXISTS (SELECT FROM result WHERE target = t.id AND best_origin IS NOT NULL)"
       " OR EXISTS (SELECT FROM agent WHERE names(devices) @> ARRAY[t.name]) AS is_known FROM target t"
       " WHERE plan = p.id AND " TARGET_HAS("") ") AS t) FROM plan AS p WHERE id = $1";
   clt_pq_rows *rows = NULL;
@@ -288,10 +291,12 @@ int clt_queue_targets(clt_pq *pq, clt_pq_rows **rows, int64_t plan, clt_error *e
 
 int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after, clt_error *error) {
   static const char ask[] =
-      "SELECT cell.n, cell.state, line, left(output, 4096), code, a.id, p.hash, left(m.configuration, 65536),"
-      " m.time_s, m.energy_j, m.figures[1] FROM cell LEFT JOIN agent a ON a.login = cell.login AND a.name = cell.agent"
+      "SELECT c.n, c.state, line, left(output, 4096), code, a.id, p.hash, left(m.configuration, 65536), m.time_s,"
+      " m.energy_j, m.figures[1] FROM (SELECT target, n, state, output, code FROM cell WHERE target = $1 AND n > $2"
+      " ORDER BY n LIMIT 200) c LEFT JOIN result r USING (target, n)"
+      " LEFT JOIN agent a ON a.login = r.login AND a.name = r.agent"
       " LEFT JOIN measurement m ON m.origin = best_origin AND m.number = best_number LEFT JOIN key k ON k.id = m.key"
-      " LEFT JOIN problem p ON p.id = k.problem WHERE target = $1 AND cell.n > $2 ORDER BY cell.n LIMIT 200";
+      " LEFT JOIN problem p ON p.id = k.problem ORDER BY c.n, r.id";
   return clt_pq_run(pq, rows, ask, error, "ww", target, after);
 }
 

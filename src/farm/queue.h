@@ -18,10 +18,11 @@
 #define CLT_QUEUE_SILENT_S 45    /* an agent that was not seen for longer is shown as silent */
 #define CLT_MAX_LINE_BYTES 65536 /* of a row's result */
 
-/* Adds a plan (text: of clt_sweep_share) unless there is one with the same text. again: reopens its failed rows, and
- * sets the lease of later claims. Sets *id and *submitted_s (Unix time) of the new or existing plan. */
+/* Adds a plan (text: of clt_sweep_share) unless there is one with the same text. again not NULL: reopens its failed
+ * rows and those that are done and listed, an array of objects with target and n, and sets the lease of later claims.
+ * Sets *id and *submitted_s (Unix time) of the new or existing plan. */
 int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double lease_s,
-                     bool again, clt_error *error);
+                     const json_t *again, clt_error *error);
 
 /* Withdraws a plan: its *n unfinished rows fail, and running claims on them are lost. Finished rows are kept;
  * submitting the plan again reopens the others. A plan without rows is deleted (*n is -1). CLT_E_NOT_FOUND: no such
@@ -98,8 +99,9 @@ int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const ch
 int clt_queue_leave(clt_pq *pq, const char *agent, clt_error *error);
 
 /* Lists the targets of a plan, sorted by device and driver: id, device, driver, name; or at most 200 rows of a target
- * with larger numbers than `after` (-1: from the first): n, state, line, output, code, the agent's id, and what the
- * result rests on (NULL if it was removed): problem, configuration, time_s, energy_j, figure. */
+ * with larger numbers than `after` (-1: from the first), once for each of their results, the first before others:
+ * n, state, line, output, code, the agent's id, and what the result rests on (NULL if it was removed):
+ * problem, configuration, time_s, energy_j, figure. */
 int clt_queue_targets(clt_pq *pq, clt_pq_rows **rows, int64_t plan, clt_error *error);
 int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after, clt_error *error);
 

@@ -98,29 +98,34 @@ static const char *find_fault(target_reader *r, const json_t *line, const clt_pq
   return same ? NULL : "its result in the database is of another tuning";
 }
 
-/* Sets the row's line, or the reason why it has none. */
+/* Sets the row's line, or the reason why it has none. Called for each of its results, as long as none stands: what was
+ * measured does, even if another login has reopened the row since; that nothing was correct, if it is done. */
 static void read_row(target_reader *r, farm_row *row, const clt_pq_rows *rows, size_t i, size_t cell) {
   const char *state = clt_pq_text(rows, i, 1), *line = clt_pq_text(rows, i, 2), *why = clt_pq_text(rows, i, 3);
   const int64_t code = clt_pq_whole(rows, i, 4);
+  const bool is_done = strcmp(state, "done") == 0;
+  farm_row now = {.now = true, .line = farm_result_read(line, strlen(line))};
   clt_text shown = {0};
-  row->now = true;
-  if (strcmp(state, "done") == 0) {
-    row->line = farm_result_read(line, strlen(line));
-    why = row->line ? find_fault(r, row->line, rows, i, cell) : "its result in the database cannot be read";
-    if (why) {
-      json_decref(row->line);
-      row->line = NULL;
-    }
-    if (row->line && farm_row_found(row)) return;
-    row->code = row->line ? CLI_NO_VALID : CLI_FAILURE;
-    if (row->line) why = "no configuration gave a correct result";
-  } else if (strcmp(state, "failed") == 0) {
-    row->code = code > 0 && code < 100 ? (int)code : CLI_FAILURE;
-  } else {
-    return;
+  const char *fault = now.line ? find_fault(r, now.line, rows, i, cell) : "its result in the database cannot be read";
+  const bool found = fault == NULL && farm_row_found(&now);
+  if (fault || !(found || is_done)) {
+    json_decref(now.line);
+    now.line = NULL;
   }
-  clt_text_add_shown(&shown, why, strlen(why), "");
-  clt_text_take(&row->reason, &shown, NULL);
+  if (is_done && !found) {
+    now.code = fault ? CLI_FAILURE : CLI_NO_VALID;
+    why = fault ? fault : "no configuration gave a correct result";
+  } else if (!found && strcmp(state, "failed") == 0) {
+    now.code = code > 0 && code < 100 ? (int)code : CLI_FAILURE;
+  }
+  if (now.code) clt_text_add_shown(&shown, why, strlen(why), "");
+  if (now.code) clt_text_take(&now.reason, &shown, NULL);
+  if (row->line ? found : row->code == 0 || now.line) {
+    farm_clear_row(row);
+    *row = now;
+  } else {
+    farm_clear_row(&now);
+  }
 }
 
 static void read_rows(target_reader *r, farm_row *out) {
@@ -131,7 +136,8 @@ static void read_rows(target_reader *r, farm_row *out) {
     n = clt_pq_n_rows(rows);
     for (size_t i = 0; i < n; i++) {
       after = clt_pq_whole(rows, i, 0);
-      if (after >= 0 && after < (int64_t)r->sweep.n_cells) read_row(r, &out[after], rows, i, (size_t)after);
+      if (after >= 0 && after < (int64_t)r->sweep.n_cells && !farm_row_found(&out[after]))
+        read_row(r, &out[after], rows, i, (size_t)after);
     }
     clt_pq_rows_free(rows);
   }
@@ -167,7 +173,7 @@ static void keep_results(const farm_sweep *sweep) {
 
 static void free_pq(void *pq) { clt_pq_free(pq); }
 
-void farm_collect(farm_sweep *sweep, const char *url, const char *text, bool keeps) {
+void farm_collect(farm_sweep *sweep, const char *url, const char *text, json_t *again, bool keeps) {
   clt_pq *pq = NULL;
   clt_pq_rows *targets = NULL;
   char *made = NULL;
@@ -191,6 +197,9 @@ void farm_collect(farm_sweep *sweep, const char *url, const char *text, bool kee
     snprintf(device->name, sizeof device->name, "%s", clt_pq_text(targets, d, 3));
     snprintf(device->driver_version, sizeof device->driver_version, "%s", clt_pq_text(targets, d, 2));
     read_rows(&r, farm_sweep_row(sweep, d, 0));
+    for (size_t i = 0; again && i < sweep->n_cells; i++)
+      if (farm_sweep_row(sweep, d, i)->code)
+        json_array_append_new(again, json_pack("{s:I, s:I}", "target", (json_int_t)r.id, "n", (json_int_t)i));
     if (r.sweep.n_devices > 0) *device = r.sweep.devices[0]; /* whoever adds a device first says what it is called */
     farm_sweep_tuning_release(&r.tuning);
     free(r.sweep.devices);

@@ -2,7 +2,7 @@
 #ifndef CLT_STORE_SCHEMA_H
 #define CLT_STORE_SCHEMA_H
 
-#define CLT_SCHEMA_VERSION 6
+#define CLT_SCHEMA_VERSION 7
 
 #define CLT_ROLE_READER "clatune_reader" /* looks */
 #define CLT_ROLE_WORKER "clatune_worker" /* adds measurements and works on plans, by functions only */

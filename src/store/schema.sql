@@ -46,7 +46,7 @@ CREATE INDEX IF NOT EXISTS described_by ON clatune.described(login);
 -- Who made the key.
 ALTER TABLE clatune.key ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT '';
 CREATE INDEX IF NOT EXISTS key_of ON clatune.key(maker);
-CREATE TABLE IF NOT EXISTS clatune.turn(login text COLLATE "C" PRIMARY KEY, n bigint NOT NULL DEFAULT 0); -- check_limits
+CREATE TABLE IF NOT EXISTS clatune.turn(login text COLLATE "C" PRIMARY KEY, n bigint NOT NULL DEFAULT 0); -- take_turn
 
 -- origin and number identify a record; txid says whether it came before or after what a reader has seen (postgresql.c).
 -- In a restored backup txid belongs to another server, so it is set below all new ones. agent and received: who
@@ -127,7 +127,7 @@ END $$;
 -- plan.seen: the measurements that were visible when the plan was submitted. cell.attempts: how often the lease expired
 -- without more progress than in all attempts before (best), counted when the next attempt begins. cell.lease: for an
 -- open row, when the agent that failed on it may try again; lease_s: as the plan had it at the claim. cell.claim is a
--- secret of the agent that works on the row. cell.best_origin, best_number: the measurement that its result rests on.
+-- secret of the agent that works on the row.
 -- lease_s and attempts are bounded, because larger values would make the claims of all agents fail.
 CREATE TABLE IF NOT EXISTS clatune.plan(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, text text NOT NULL,
@@ -152,24 +152,34 @@ CREATE TABLE IF NOT EXISTS clatune.cell(
   claim text COLLATE "C" UNIQUE, agent text COLLATE "C", lease timestamptz, began timestamptz,
   finished timestamptz, progress bigint NOT NULL DEFAULT 0,
   attempts bigint NOT NULL DEFAULT 0 CHECK(attempts BETWEEN 0 AND 100),
-  best bigint NOT NULL DEFAULT -1, line text CHECK(octet_length(line) <= 65536), output text, code bigint,
+  best bigint NOT NULL DEFAULT -1, output text, code bigint,
   PRIMARY KEY(target, n)) WITH (fillfactor = 70);
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS login text COLLATE "C";
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS lease_s float8 NOT NULL DEFAULT 120;
--- Tunings of earlier versions: a measurement with the time of the result's line, which has twelve digits of it. A worker
--- may have written any line: what is longer is no time, and no number for float8. Only once, because there may be many.
+-- The first and the last result of each login for a tuning, whatever became of the row after it. best_origin,
+-- best_number: the measurement that it rests on.
+CREATE TABLE IF NOT EXISTS clatune.result(
+  id bigint GENERATED ALWAYS AS IDENTITY, target bigint NOT NULL, n bigint NOT NULL, login text COLLATE "C" NOT NULL,
+  agent text COLLATE "C" NOT NULL, line text NOT NULL CHECK(octet_length(line) <= 65536), best_origin text COLLATE "C",
+  best_number bigint, finished timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY(target, n, login, id));
+-- Before version 7 a row had one, and before version 6 it rested on a measurement with the time of its line, which has
+-- twelve digits of it. A worker may have written any line: what is longer is no time, and no number for float8.
 DO $$ BEGIN
-  IF NOT EXISTS (SELECT FROM information_schema.columns WHERE table_schema = 'clatune' AND table_name = 'cell'
-                 AND column_name = 'best_origin') THEN
-    ALTER TABLE clatune.cell ADD COLUMN best_origin text COLLATE "C", ADD COLUMN best_number bigint;
+  IF EXISTS (SELECT FROM information_schema.columns WHERE table_schema = 'clatune' AND table_name = 'cell'
+             AND column_name = 'line') THEN
+    ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_origin text, ADD COLUMN IF NOT EXISTS best_number bigint;
     UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
       FROM clatune.target AS t, clatune.device AS d, clatune.key AS k, clatune.measurement AS m
-      WHERE c.state = 'done' AND t.id = c.target AND d.key = t.device AND d.driver = t.driver
+      WHERE c.state = 'done' AND c.best_origin IS NULL AND t.id = c.target AND d.key = t.device AND d.driver = t.driver
         AND k.device = d.id AND m.key = k.id AND m.reason = 'none' AND m.kind IN ('search', 'finalist')
         AND to_char(m.time_s, '9.99999999999EEEE') = to_char(
           substring(c.line FROM '"best_s":(\d{1,20}(?:\.\d{1,30})?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
         AND m.configuration = (SELECT string_agg(v[1] || '=' || v[2], ' ' ORDER BY v[1] COLLATE "C") FROM regexp_matches(
           substring(c.line FROM '"configuration":{([^}]*)}'), '"([^"]*)":"?([^",]*)', 'g') AS v);
+    INSERT INTO clatune.result(target, n, login, agent, line, best_origin, best_number, finished)
+      SELECT target, n, coalesce(login, ''), coalesce(agent, ''), line, best_origin, best_number, finished
+      FROM clatune.cell WHERE state = 'done' AND line IS NOT NULL;
+    ALTER TABLE clatune.cell DROP COLUMN line, DROP COLUMN best_origin, DROP COLUMN best_number;
   END IF;
 END $$;
 -- Of earlier versions: agents that claimed tunings without a greeting, so that they can be revoked.
@@ -208,6 +218,12 @@ DROP FUNCTION IF EXISTS clatune.finish(bigint, bigint, text, text, bigint), clat
 -- The first numbers of an array. One of several dimensions becomes one that readers refuse.
 CREATE OR REPLACE FUNCTION clatune.cut(numbers float8[]) RETURNS float8[] LANGUAGE sql IMMUTABLE AS
 $$ SELECT CASE WHEN array_ndims(numbers) > 1 THEN array_fill('NaN'::float8, ARRAY[256]) ELSE numbers[1:256] END $$;
+
+-- A number, unless it is none or infinite.
+CREATE OR REPLACE FUNCTION clatune.finite(x float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE WHEN abs(x) < 'Infinity' THEN x END $$;
+CREATE OR REPLACE FUNCTION clatune.finite(numbers float8[]) RETURNS float8[] LANGUAGE sql IMMUTABLE AS
+$$ SELECT array_agg(clatune.finite(x) ORDER BY i) FROM unnest(numbers) WITH ORDINALITY AS u(x, i) WHERE i <= 256 $$;
 
 -- A text for a line of output.
 CREATE OR REPLACE FUNCTION clatune.one_line(text text, n integer) RETURNS text LANGUAGE sql IMMUTABLE AS
@@ -254,9 +270,13 @@ BEGIN
   RETURN found;
 END $$;
 
--- What a login has added is limited, because readers get through all keys and keep all descriptions in memory. A
--- transaction sees only what is committed, so those of a login that has added much take turns, by a lock that no other
--- login can hold; one with an old snapshot fails at it.
+-- What a login adds is limited. A transaction sees only what is committed, so those of a login that may add too much take
+-- turns, by a lock that no other login can hold.
+CREATE OR REPLACE FUNCTION clatune.take_turn() RETURNS void LANGUAGE sql SECURITY DEFINER
+SET search_path = pg_catalog, clatune, pg_temp AS $$
+  INSERT INTO turn AS t(login) VALUES (session_user) ON CONFLICT (login) DO UPDATE SET n = t.n + 1 $$;
+
+-- Readers get through all keys and keep all descriptions in memory.
 CREATE OR REPLACE FUNCTION clatune.check_limits() RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 DECLARE keys bigint; bytes bigint;
@@ -273,7 +293,7 @@ BEGIN
       RAISE EXCEPTION '% has described what it measures in more than 256 MiB', session_user USING ERRCODE = '54000';
     END IF;
     EXIT WHEN keys < 1000 AND bytes < 2097152;
-    INSERT INTO turn AS t(login) VALUES (session_user) ON CONFLICT (login) DO UPDATE SET n = t.n + 1;
+    PERFORM take_turn();
   END LOOP;
 END $$;
 
@@ -345,8 +365,8 @@ BEGIN
     INSERT INTO origin(name, login) SELECT name, session_user FROM s;
   WITH r AS ( -- without what files cannot say: it would not be found again in what returns from them
     SELECT u.*, least(u.created_s, floor(extract(epoch FROM clock_timestamp()))::bigint + 60) AS made_s, k.id AS of,
-        CASE WHEN u.reason = 'none' AND u.energy_j > 0 THEN u.energy_j END AS joules,
-        CASE WHEN u.reason = 'none' AND abs(u.figures[1]) < 'Infinity' THEN cut(u.figures) END AS scores,
+        CASE WHEN u.reason = 'none' AND u.energy_j > 0 THEN finite(u.energy_j) END AS joules,
+        CASE WHEN u.reason = 'none' AND finite(u.figures[1]) IS NOT NULL THEN finite(u.figures) END AS scores,
         CASE WHEN o.login = session_user THEN u.origin ELSE s.name END AS known_as
       FROM json_to_recordset(_records) AS u(place bigint, problem text, device text, driver text, origin text,
         number bigint, kind text, configuration text, reason text, time_s float8, clock text, build_s float8,
@@ -363,11 +383,11 @@ BEGIN
     INSERT INTO measurement(agent, key, origin, number, kind, configuration, reason, time_s, clock, build_s,
         first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed,
         comparison, state)
-      -- Only what readers can take: a time is a number, texts and arrays are short.
+      -- Only what readers can take: texts and arrays are short.
       SELECT deliverer, r.of, known_as, number, left(kind, 64), configuration, left(reason, 64),
-        CASE WHEN time_s < 'Infinity' THEN time_s END, left(clock, 64), build_s, first_launch_s, runs_s, verify_s, wait_s,
-        max_abs_error, left(log, 16384), made_s, cut(runs), joules, scores, cut(use), confirmed, comparison,
-        cut(state)
+        finite(time_s), left(clock, 64), finite(build_s), finite(first_launch_s), finite(runs_s), finite(verify_s),
+        finite(wait_s), nullif(max_abs_error, 'NaN'), left(log, 16384), made_s, finite(runs), joules, scores, finite(use),
+        confirmed, comparison, finite(state)
         FROM r
       WHERE NOT EXISTS (SELECT FROM revoked AS g WHERE g.origin = r.known_as AND g.number = r.number)
         AND (known_as = origin OR own OR NOT EXISTS (SELECT FROM measurement AS m
@@ -382,7 +402,7 @@ BEGIN
       FROM json_to_recordset(_records) AS u(origin text, number bigint, configuration text, time_s float8), measurement AS m
       WHERE o.name = u.origin AND o.login = session_user AND o.target IS NOT NULL AND NOT o.disputed
         AND m.origin = u.origin AND m.number = u.number AND (m.configuration <> u.configuration
-          OR m.time_s IS DISTINCT FROM CASE WHEN u.time_s < 'Infinity' THEN u.time_s END);
+          OR m.time_s IS DISTINCT FROM finite(u.time_s));
   END IF;
   RETURN n;
 END $$;
@@ -402,9 +422,9 @@ END $$;
 
 -- --- functions for workers: plans and their tunings ---
 
--- Adds a plan unless there is one with the same text; `again` reopens its failed tunings, and those that ended without a
--- correct measurement, which nobody can check. No row: another agent added it after this statement began.
-CREATE OR REPLACE FUNCTION clatune.submit(_name text, _text text, _lease_s float8, _again boolean,
+-- Adds a plan unless there is one with the same text. again, if not NULL, reopens its failed tunings, and those it lists
+-- that are done; their results stay. No row: another agent added it after this statement began.
+CREATE OR REPLACE FUNCTION clatune.submit(_name text, _text text, _lease_s float8, _again json,
   OUT id bigint, OUT submitted_s bigint) RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 BEGIN
@@ -414,17 +434,21 @@ BEGIN
   IF NOT _lease_s BETWEEN 1 AND 86400 THEN
     RAISE EXCEPTION 'a lease has 1 to 86400 seconds' USING ERRCODE = '22023';
   END IF;
-  IF (SELECT count(*) FROM plan WHERE maker = session_user) >= 10000 AND NOT EXISTS (SELECT FROM plan WHERE hash = md5(_text)) THEN
-    RAISE EXCEPTION '% has submitted 10000 plans, and cannot add more', session_user USING ERRCODE = '54000';
+  IF NOT EXISTS (SELECT FROM plan WHERE hash = md5(_text)) THEN
+    PERFORM take_turn();
+    IF (SELECT count(*) FROM plan WHERE maker = session_user) >= 10000 THEN
+      RAISE EXCEPTION '% has submitted 10000 plans, and cannot add more', session_user USING ERRCODE = '54000';
+    END IF;
   END IF;
   INSERT INTO plan AS p(name, text, lease_s, maker) SELECT one_line(_name, 200), _text, _lease_s, session_user WHERE NOT EXISTS
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
-  IF _again THEN
+  IF _again IS NOT NULL THEN
     -- Nobody takes others' claims by a lease that is too short for them, not even who submitted the text first.
     UPDATE plan SET withdrawn = false, lease_s = greatest(_lease_s, least(lease_s, 600)) WHERE hash = md5(_text);
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
       WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id
-        AND (cell.state = 'failed' OR (cell.state = 'done' AND cell.best_origin IS NULL));
+        AND (cell.state = 'failed' OR (cell.state = 'done' AND (cell.target, cell.n) IN
+          (SELECT u.target, u.n FROM json_to_recordset(_again) AS u(target bigint, n bigint))));
   END IF;
   RETURN QUERY SELECT p.id, floor(extract(epoch FROM p.submitted))::bigint FROM plan AS p WHERE p.hash = md5(_text);
 END $$;
@@ -435,6 +459,7 @@ CREATE OR REPLACE FUNCTION clatune.join_plan(_plan bigint, _device text, _driver
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 BEGIN
   IF NOT EXISTS (SELECT FROM target AS t WHERE t.plan = _plan AND t.device = _device AND t.driver = _driver) THEN
+    PERFORM take_turn();
     IF (SELECT count(*) FROM target AS t WHERE t.plan = _plan AND t.maker = session_user) >= 100 THEN
       RAISE EXCEPTION '% has added 100 kinds of devices to the plan, and cannot add more', session_user
         USING ERRCODE = '54000';
@@ -536,8 +561,11 @@ BEGIN
   IF base IS NULL AND coalesce(_best->>'configuration', _line::json->>'configuration') IS NOT NULL THEN
     RETURN 'unfounded';
   END IF;
-  UPDATE cell SET state = 'done', line = _line, finished = clock_timestamp(), best_origin = base.origin,
-    best_number = base.number WHERE target = _target AND n = _n;
+  UPDATE cell SET state = 'done', finished = clock_timestamp() WHERE target = _target AND n = _n;
+  DELETE FROM result WHERE target = _target AND n = _n AND login = session_user
+    AND id > (SELECT min(id) FROM result WHERE target = _target AND n = _n AND login = session_user);
+  INSERT INTO result(target, n, login, agent, line, best_origin, best_number)
+    VALUES (_target, _n, session_user, held.agent, _line, base.origin, base.number);
   RETURN 'done';
 END $$;
 
@@ -583,8 +611,9 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
 
 -- --- the owner ---
 
--- Sets measurements apart, forgets what a login has described of which no measurement is left, and fails and returns the tunings that rested on them: those of these agents, and those whose
--- result is one of the measurements. Nobody's open transaction adds any after it.
+-- Sets measurements apart, and forgets what a login has described of which none is left, the results of these agents, and
+-- those that rested on the measurements; fails and returns the tunings that then have no result. Nobody's open transaction
+-- adds any after it.
 CREATE OR REPLACE FUNCTION clatune.revoke(_who text, _since timestamptz, OUT n bigint, OUT plan text, OUT device text,
   OUT tuning text, OUT whose text) RETURNS SETOF record LANGUAGE plpgsql SET search_path = pg_catalog, clatune, pg_temp AS $$
 #variable_conflict use_column
@@ -592,24 +621,28 @@ DECLARE
   moved bigint;
   them bigint[];
 BEGIN
-  LOCK TABLE measurement, cell IN SHARE ROW EXCLUSIVE MODE;
+  LOCK TABLE measurement, cell, result IN SHARE ROW EXCLUSIVE MODE;
   them := ARRAY(SELECT id FROM agent WHERE login = _who); -- whatever others call their agents
   IF them = '{}' THEN them := ARRAY(SELECT id FROM agent WHERE _who IN (login || '/' || name, login || '/' || host)); END IF;
   IF them = '{}' THEN them := ARRAY(SELECT id FROM agent AS a WHERE is_of(a, _who)); END IF;
   IF (SELECT count(DISTINCT login) FROM agent WHERE id = ANY(them)) > 1 THEN -- anyone can call an agent anything
     RAISE EXCEPTION 'agents of several logins are called ''%''; write LOGIN/%', _who, _who USING ERRCODE = '22023';
   END IF;
+  DELETE FROM revoked AS g USING measurement AS m WHERE m.origin = g.origin AND m.number = g.number -- it has come back
+    AND m.agent = ANY(them) AND (_since IS NULL OR m.received >= _since);
   WITH gone AS (DELETE FROM measurement AS m WHERE m.agent = ANY(them)
       AND (_since IS NULL OR m.received >= _since) RETURNING m.*)
-    INSERT INTO revoked SELECT * FROM gone ON CONFLICT DO NOTHING;
+    INSERT INTO revoked SELECT * FROM gone;
   GET DIAGNOSTICS moved = ROW_COUNT;
   DELETE FROM described AS s WHERE login IN (SELECT login FROM agent WHERE id = ANY(them)) AND NOT EXISTS
     (SELECT FROM measurement AS m JOIN agent AS a ON a.id = m.agent WHERE m.key = s.key AND a.login = s.login);
+  DELETE FROM result AS r WHERE EXISTS (SELECT FROM revoked AS g WHERE g.origin = r.best_origin
+      AND g.number = r.best_number)
+    OR EXISTS (SELECT FROM agent AS a WHERE a.login = r.login AND a.name = r.agent AND a.id = ANY(them)
+      AND (_since IS NULL OR r.finished >= _since));
   RETURN QUERY WITH c AS (UPDATE cell AS c SET state = 'failed', output = 'its result was revoked', code = NULL
-      WHERE c.state = 'done' AND (EXISTS (SELECT FROM revoked AS g WHERE g.origin = c.best_origin
-          AND g.number = c.best_number)
-        OR EXISTS (SELECT FROM agent AS a WHERE a.login = c.login AND a.name = c.agent AND a.id = ANY(them)
-          AND (_since IS NULL OR c.finished >= _since))) RETURNING c.*)
+      WHERE c.state = 'done' AND NOT EXISTS (SELECT FROM result AS r WHERE r.target = c.target AND r.n = c.n)
+      RETURNING c.*)
     SELECT moved, p.name, t.name, c.text, concat(c.login, ' ', c.agent)
     FROM c JOIN target AS t ON t.id = c.target JOIN plan AS p ON p.id = t.plan
     UNION ALL SELECT moved, NULL, NULL, NULL, NULL ORDER BY 2 NULLS FIRST, 3, 4;
@@ -621,10 +654,11 @@ REVOKE ALL ON ALL TABLES IN SCHEMA clatune FROM PUBLIC, clatune_reader, clatune_
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA clatune FROM PUBLIC;
 GRANT USAGE ON SCHEMA clatune TO clatune_reader, clatune_worker, clatune_owner;
 GRANT SELECT ON clatune.about, clatune.problem, clatune.device, clatune.key, clatune.described, clatune.measurement,
-  clatune.agent, clatune.plan, clatune.target, clatune.origin, clatune.substitute, clatune.shipper TO clatune_reader, clatune_worker;
+  clatune.agent, clatune.plan, clatune.target, clatune.result, clatune.origin, clatune.substitute, clatune.shipper
+  TO clatune_reader, clatune_worker;
 GRANT SELECT (origin, number, gone, agent, received) ON clatune.revoked TO clatune_reader, clatune_worker;
-GRANT SELECT (target, n, text, state, agent, login, lease, lease_s, began, finished, progress, attempts, best, line, output, code,
-  best_origin, best_number) ON clatune.cell TO clatune_reader, clatune_worker;
+GRANT SELECT (target, n, text, state, agent, login, lease, lease_s, began, finished, progress, attempts, best, output, code)
+  ON clatune.cell TO clatune_reader, clatune_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA clatune TO clatune_owner;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA clatune TO clatune_owner;
 GRANT EXECUTE ON FUNCTION clatune.lease_end, clatune.is_of, clatune.cut, clatune.names TO clatune_reader, clatune_worker;
@@ -632,15 +666,20 @@ GRANT EXECUTE ON FUNCTION clatune.describe, clatune.deliver, clatune.ship, clatu
   clatune.add_cells, clatune.claim, clatune.renew, clatune.give_back, clatune.finish, clatune.fail, clatune.expire,
   clatune.reject, clatune.greet, clatune.leave TO clatune_worker;
 
--- A session that has set its role keeps its rights when they are taken from the login.
+-- A session that has set its role keeps its rights when they are taken from the login. An old snapshot does not show what
+-- was revoked meanwhile.
 CREATE OR REPLACE FUNCTION clatune.check_role() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE EXCEPTION 'a transaction that changes the store must see what others have changed: '
+      'begin it with isolation level read committed' USING ERRCODE = '25001';
+  END IF;
   IF pg_has_role(session_user, 'clatune_worker', 'MEMBER') OR pg_has_role(session_user, 'clatune_owner', 'MEMBER')
     OR pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'MEMBER') THEN RETURN NULL; END IF;
   RAISE EXCEPTION 'permission denied: % is no longer a member of clatune_worker', session_user USING ERRCODE = '42501';
 END $$;
 DO $$ DECLARE name text; BEGIN
-  FOREACH name IN ARRAY '{measurement,described,key,origin,agent,plan,target,cell,shipper}'::text[] LOOP
+  FOREACH name IN ARRAY '{measurement,described,key,origin,agent,plan,target,cell,result,shipper}'::text[] LOOP
     EXECUTE format('DROP TRIGGER IF EXISTS checks_role ON clatune.%I', name);
     EXECUTE format('CREATE TRIGGER checks_role BEFORE INSERT OR UPDATE OR DELETE ON clatune.%I FOR EACH STATEMENT '
       'EXECUTE FUNCTION clatune.check_role()', name);

@@ -200,12 +200,12 @@ class Agents(SimulatedTest):
         self.wait_for(asleep, lambda: int(self.value("select count(*) from clatune.measurement")) > 0, "nothing is sent")
         os.killpg(asleep.pid, signal.SIGSTOP)
         self.sweep("awake", "plan.json", "--store", self.url)
-        line = self.value("select line from clatune.cell")
+        line = self.value("select line from clatune.result")
         os.killpg(asleep.pid, signal.SIGCONT)
         self.wait_for(asleep, lambda: "taken over by another agent" in self.said("asleep"), "it does not notice")
         asleep.terminate()
         asleep.wait()
-        self.assertEqual(self.value("select line from clatune.cell"), line)
+        self.assertEqual(self.value("select line from clatune.result"), line)
         self.assertEqual(self.value("select count(*) - count(distinct (origin, number)) from clatune.measurement"), "0")
 
     def test_references_and_finalists_hold_the_lease(self):
@@ -314,7 +314,7 @@ class Agents(SimulatedTest):
         self.wait_for(taken, lambda: self.count("done") == 1, "it is not done")
         taken.terminate()
         taken.wait()
-        self.server.query("update clatune.cell set state = 'running', agent = 'vm:1:x', line = null, lease = now() + interval '2 hours';"
+        self.server.query("update clatune.cell set state = 'running', agent = 'vm:1:x', lease = now() + interval '2 hours'; delete from clatune.result;"
                           "insert into clatune.agent(login, name, devices, lost, seen) values ('agent', 'vm:1:x', 'Simulated device', '', now() - interval '69 s')",
                           self.database)
         waits = self.start("waits", "plan.json", "--store", self.url)

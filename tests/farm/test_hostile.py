@@ -30,7 +30,7 @@ TARGET, PLAN = "(select id from clatune.target order by random() limit 1)", "(se
 FOREIGN = "(select id from clatune.target where id > (select min(id) from clatune.target) order by random() limit 1)"  # the good plan's stays as it is
 CLAIM = f"json_build_array(json_build_object('target', {FOREIGN}, 'n', 0, 'claim', {{c}}, 'progress', {{w}}, 'output', {{t}}))"
 CALLS = (  # of the functions that a worker may call: t a text, w a whole number, r a real one, p a plan, c a claim, j JSON
-    "describe(p.hash, d.key, d.driver, {t}, {t}, {t}, {t}, {t}, {t}) " + KEY, "ship({t}, {w}, {w})", "submit({t}, {p}, {r}, {w} > 0)",
+    "describe(p.hash, d.key, d.driver, {t}, {t}, {t}, {t}, {t}, {t}) " + KEY, "ship({t}, {w}, {w})", "submit({t}, {p}, {r}, {j})",
     f"join_plan({PLAN}, {{t}}, {{t}}, {{t}}, {{w}})", f"add_cells({TARGET}, {{w}}, json_build_array({{t}}, {{t}}))",
     f"add_cells({TARGET}, 0, json_build_array({{t}}, {{t}}))", f"claim({{c}}, {{t}}, json_build_array({FOREIGN}))", f"renew({CLAIM})", f"give_back({CLAIM})",
     f"finish({FOREIGN}, 0, {{c}}, {{t}}, 0, {{j}})", f"fail({FOREIGN}, 0, {{c}}, {{t}}, {{w}}, true)", "greet({t}, {t}, {t}, {j})", "leave({t})", "expire()",
@@ -157,7 +157,7 @@ class Hostile(FarmTest):
                     "delete from clatune.cell", "delete from clatune.plan", "update clatune.plan set text = ''", "drop table clatune.cell",
                     "insert into clatune.measurement(origin, number, txid, key, kind, configuration, reason, clock, created_s) "
                     "values ('x', 1, 1, 1, '', '', '', '', 0)", "copy clatune.plan from program 'touch outside'",
-                    "alter table clatune.cell disable row level security", "insert into clatune.cell(target, n, text, state) values (1, 99, '', 'done')", "update clatune.cell set line = 'x', state = 'open'"):
+                    "alter table clatune.cell disable row level security", "insert into clatune.cell(target, n, text, state) values (1, 99, '', 'done')", "update clatune.cell set output = 'x', state = 'open'"):
             with self.assertRaises(RuntimeError, msg=sql) as caught:
                 self.server.psql(sql, self.url)
             self.assertRegex(str(caught.exception), "permission denied|must be owner|must be superuser|violates", sql)

@@ -20,6 +20,7 @@ static const char problem_json[] =
 static const clt_device_info board = {.name = "Board", .platform_name = "P", .driver_version = "1", .compute_units = 4};
 
 static clt_pq *pq;
+static json_t *unlisted; /* for clt_queue_submit: only failed rows are reopened */
 static int64_t plan, target;
 
 static clt_pq *connect_to(void) {
@@ -68,10 +69,10 @@ static void submit(const char *seeds, double lease_s) {
   char *text = NULL;
   clt_sweep *sweep = load(seeds);
   check(clt_sweep_share(&text, sweep, &error), &error);
-  check(clt_queue_submit(pq, &plan, &submitted_s, "a plan", text, 60, false, &error), &error);
+  check(clt_queue_submit(pq, &plan, &submitted_s, "a plan", text, 60, NULL, &error), &error);
   snprintf(sql, sizeof sql, "UPDATE clatune.plan SET lease_s = %d * 0.001", (int)(1000 * lease_s));
   run(sql);
-  check(clt_queue_submit(pq, &other, &submitted_s, "again", text, 50, false, &error), &error);
+  check(clt_queue_submit(pq, &other, &submitted_s, "again", text, 50, NULL, &error), &error);
   assert_int_equal(other, plan);
   size_t n = 0, again = 0;
   check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
@@ -90,17 +91,19 @@ static int setup(void **state) {
   clt_error error = {0};
   check(clt_schema_init(getenv("CLATUNE_TEST_DATABASE"), &error), &error);
   pq = connect_to();
+  unlisted = json_array();
   return 0;
 }
 
 static int teardown(void **state) {
   clt_pq_free(pq);
+  json_decref(unlisted);
   return scratch_teardown(state);
 }
 
 static int empty(void **state) {
   (void)state;
-  run("TRUNCATE clatune.plan, clatune.target, clatune.cell, clatune.agent, clatune.shipper, clatune.measurement, clatune.described,"
+  run("TRUNCATE clatune.plan, clatune.target, clatune.cell, clatune.result, clatune.agent, clatune.shipper, clatune.measurement, clatune.described,"
       " clatune.origin, clatune.revoked, clatune.key, clatune.device, clatune.problem");
   return 0;
 }
@@ -236,7 +239,7 @@ static void rows_of_a_large_plan_come_a_part_at_a_time(void **state) {
   clt_claim claim = {0};
   clt_sweep *sweep = load_with("range(1, 10001)", "range(1, 4)");
   check(clt_sweep_share(&text, sweep, &error), &error);
-  check(clt_queue_submit(pq, &plan, &submitted_s, "large", text, 60, false, &error), &error);
+  check(clt_queue_submit(pq, &plan, &submitted_s, "large", text, 60, NULL, &error), &error);
   size_t n = 0, n_calls = 0;
   for (; n < sweep->n_cells; n_calls++) {
     check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
@@ -253,7 +256,7 @@ static void rows_of_a_large_plan_come_a_part_at_a_time(void **state) {
   check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
   assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE output = 'withdrawn'"), 20000);
   assert_false(is_unfinished());
-  check(clt_queue_submit(pq, &plan, &submitted_s, "large", text, 60, true, &error), &error);
+  check(clt_queue_submit(pq, &plan, &submitted_s, "large", text, 60, unlisted, &error), &error);
   check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
   assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'open'"), 30000);
   clt_sweep_free(sweep);
@@ -337,7 +340,7 @@ static void a_failure_is_left_to_others_first(void **state) {
   int64_t id = 0, submitted_s = 0;
   clt_sweep *sweep = load("1");
   check(clt_sweep_share(&text, sweep, &error), &error);
-  check(clt_queue_submit(pq, &id, &submitted_s, "again", text, 60, true, &error), &error);
+  check(clt_queue_submit(pq, &id, &submitted_s, "again", text, 60, unlisted, &error), &error);
   clt_claim claim = {0};
   assert_true(take(&claim, "c"));
   check(clt_queue_fail(pq, &claim, "it cannot work anywhere", 1, true, &error), &error);
@@ -395,18 +398,20 @@ static void what_is_withdrawn_is_over_until_it_is_submitted_again(void **state) 
   assert_false(is_unfinished());
   renew(&running, 1, true);
   finish(&running, true);
-  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'done' AND line LIKE '{%'"), 1);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell JOIN clatune.result USING (target, n) WHERE state = 'done' AND line LIKE '{%'"), 1);
   json_t *status = look(plan);
   assert_int_equal(json_integer_value(json_object_get(listed(status, "plans", 0), "withdrawn")), 2);
   json_decref(status);
   clt_sweep *sweep = load("range(1, 4)");
   check(clt_sweep_share(&text, sweep, &error), &error);
-  check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, 60, true, &error), &error);
+  json_t *again = json_pack("[{s:I, s:I}]", "target", (json_int_t)target, "n", (json_int_t)done.n);
+  check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, 60, again, &error), &error);
   assert_int_equal(id, plan);
-  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'open'"), 3); /* nothing correct was measured */
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'open'"), 3);
+  assert_int_equal(number("SELECT count(*) FROM clatune.result"), 1);
   /* One that no agent has taken up goes altogether; and existing records do not use up numbers. */
   check(clt_queue_submit(pq, &id, &submitted_s, "another", "{\"Devices\": \"x\", \"Problems\": [\"a#0\", {\"Problem\": \"b#0\"}]}",
-                         60, true, &error), &error);
+                         60, again, &error), &error);
   assert_int_equal(id, plan + 1);
   status = look(id);
   assert_string_equal(clt_json_string(listed(status, "plans", 0), "needs"), "x; a, b");
@@ -417,6 +422,7 @@ static void what_is_withdrawn_is_over_until_it_is_submitted_again(void **state) 
   check(clt_queue_withdraw(pq, &n, plan, &error), &error);
   assert_int_equal(n, 0);
   assert_int_equal(clt_queue_withdraw(pq, &n, id, &error), CLT_E_NOT_FOUND);
+  json_decref(again);
   clt_sweep_free(sweep);
   free(text);
 }
@@ -487,13 +493,13 @@ static void workers_change_nothing_that_is_done(void **state) {
   renew(&claim, 1, false);
   finish(&claim, false);
   assert_true(take(&other, "b"));
-  assert_int_not_equal(clt_pq_run_text(pq, "UPDATE clatune.cell SET line = 'forged' WHERE state = 'done'", NULL), 0);
+  assert_int_not_equal(clt_pq_run_text(pq, "UPDATE clatune.result SET line = 'forged'", NULL), 0);
   assert_int_not_equal(clt_pq_run_text(pq, "DELETE FROM clatune.cell", NULL), 0);
   assert_int_not_equal(clt_pq_run_text(pq, "TRUNCATE clatune.cell", NULL), 0);
   assert_int_not_equal(clt_pq_run_text(pq, "UPDATE clatune.plan SET text = 'forged'", NULL), 0);
   assert_int_not_equal(clt_pq_run_text(pq, "INSERT INTO clatune.cell(target, n, text, state) VALUES (1, 99, '', 'done')", NULL), 0);
   run("RESET ROLE");
-  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE line = 'forged'"), 0);
+  assert_int_equal(number("SELECT count(*) FROM clatune.result WHERE line = 'forged'"), 0);
   assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'done'"), 1);
 }
 
@@ -561,7 +567,7 @@ static void plans_are_read_one_at_a_time_without_the_lock(void **state) {
   clt_error error = {0};
   int64_t id = 0, submitted_s = 0;
   serve();
-  check(clt_queue_submit(pq, &id, &submitted_s, "bad", "{\"Problems\": \"bank.json#0\"}", 60, false, &error), &error);
+  check(clt_queue_submit(pq, &id, &submitted_s, "bad", "{\"Problems\": \"bank.json#0\"}", 60, NULL, &error), &error);
   submit("1", 60);
   submit("2", 60);
   for (size_t i = 1; i <= 4; i++) {
@@ -604,7 +610,7 @@ static void plans_in_memory_are_few(void **state) {
     scratch_write("plan.json", json.bytes);
     check(clt_sweep_load(&sweep, scratch_path("plan.json"), &error), &error);
     check(clt_sweep_share(&text, sweep, &error), &error);
-    check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, 60, false, &error), &error);
+    check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, 60, NULL, &error), &error);
     clt_text_release(&json);
     clt_sweep_free(sweep);
     free(text);

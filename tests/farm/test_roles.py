@@ -348,9 +348,9 @@ class Roles(FarmTest):
         self.write_plan(3, Budgets=6)
         self.submit()
         self.join()
-        self.refused("update clatune.cell set state = 'done', line = (select line from clatune.cell where state = 'done' limit 1)",
+        self.refused("update clatune.cell set state = 'done'", "insert into clatune.result(target, n, login, agent, line) values (2, 0, 'agent', 'x', '{}')",
                      "select claim from clatune.cell", "insert into clatune.cell(target, n, text) values (1, 7, 'x')")
-        line = "(select line from clatune.cell where state = 'done' limit 1)"
+        line = "(select line from clatune.result)"
         said = self.attack(f"""select clatune.claim(repeat('a', 32), 'evil:1:000000', (select json_agg(id) from clatune.target));
             select clatune.finish(target, n, repeat('a', 32), {line}, 0, '{{}}') from clatune.cell where state = 'running';
             select clatune.finish(target, n, 'guessed', {line}, 0, '{{}}') from clatune.cell where state <> 'done'""").split()
@@ -359,7 +359,8 @@ class Roles(FarmTest):
 
     def upgrade(self):
         """From an earlier version, which did not note what results rest on."""
-        self.server.query("alter table clatune.cell drop best_origin, drop best_number", self.database)
+        self.server.query("alter table clatune.cell add line text; update clatune.cell c set line = r.line from clatune.result r where (r.target, r.n) = "
+                          "(c.target, c.n); drop table clatune.result", self.database)
         self.clatune("store", "init", self.server.local_url(self.database))
 
     def test_what_ended_without_a_measurement_can_be_revoked_and_reopened(self):
@@ -385,14 +386,14 @@ class Roles(FarmTest):
         self.stop_agents()
         self.upgrade()
         names = ("problem", "configuration", "time_s")
-        [row] = self.server.query("select p.hash, m.configuration, m.time_s from clatune.cell c join clatune.measurement m on m.origin = best_origin and "
+        [row] = self.server.query("select p.hash, m.configuration, m.time_s from clatune.result join clatune.measurement m on m.origin = best_origin and "
                                   "m.number = best_number join clatune.key k on k.id = m.key join clatune.problem p on p.id = k.problem", self.database)
         best = {**dict(zip(names, row)), "time_s": float(row[2])}
         self.write_plan(6, Tuning={"Finalists": 0, "Objective": "maximise 1 / time_s"})
         self.submit()
         self.join()
         alone = {line["seed"]: line["tuning"] for line in self.on_one_machine().values()}
-        true = json.loads(self.value("select line from clatune.cell where state = 'done'"))
+        true = json.loads(self.value("select line from clatune.result"))
         self.assertEqual(self.end(true, {**best, "time_s": 1e-9}), "unfounded")
         self.assertEqual(self.end(true, {**best, "configuration": "a=39 b=24"}), "unfounded")
         self.assertEqual(self.end(true, {**best, "problem": "0" * 32}), "unfounded")
@@ -407,13 +408,53 @@ class Roles(FarmTest):
         self.clatune("sweep", "plan.json", "--quiet", "--store", self.url, "--output", "farm.jsonl", expect=1)
         self.assertEqual([line["seed"] for line in self.results("farm.jsonl").values()], [1])
 
+    def test_no_tuning_ends_for_good_and_no_result_vanishes(self):
+        """mallory ends tunings over a true measurement, with lines that nobody takes. When they are done she reopens them, and ends one with
+        another's result, and others with nothing, which was measured before, and by an error."""
+        self.finish_farm(1)
+        line = json.loads(self.value("select line from clatune.result"))
+
+        def best_of(line):
+            names = ("problem", "configuration", "time_s")
+            [row] = self.server.query("select p.hash, m.configuration, m.time_s from clatune.result join clatune.measurement m on (m.origin, m.number) = "
+                                      "(best_origin, best_number) join clatune.key k on k.id = m.key join clatune.problem p on p.id = k.problem where "
+                                      f"login = 'agent' and line::json->>'tuning' = '{line['tuning']}'", self.database)
+            return {**dict(zip(names, row)), "time_s": float(row[2])}
+
+        best = best_of(line)
+        self.write_plan(4, Budgets=6)
+        self.submit()
+        self.join()
+        for claimed in ({}, {"configuration": {"a": 1}}, line):
+            self.assertEqual(self.end(claimed, best), "done")
+        self.submit()
+        self.assertEqual(self.states(), {"done": 1, "open": 4})
+        self.agents[0].start()
+        self.assertTrue(until(lambda: self.states() == {"done": 5}), self.states())
+        self.stop_agents()
+        found = self.collect()[1]
+        self.assertEqual(found, self.on_one_machine())
+        self.attack("select clatune.submit('x', text, 1, (select json_agg(json_build_object('target', target, 'n', n)) from clatune.cell)) from clatune.plan")
+        self.assertEqual(self.states(), {"open": 5})
+        self.assertEqual(self.summary(expect=0)["tunings"]["found"], 4)
+        lines = self.server.query("select line from clatune.result where target = 2 and login = 'agent'", self.database)
+        of = {line["seed"]: line for line in (json.loads(text) for text, in lines)}
+        for claimed, true in (({**of[2], "seed": 1, "tuning": of[1]["tuning"]}, best_of(of[2])), ({}, best),
+                              ({**of[3], "best_s": None, "configuration": None, "options": None}, {})):
+            self.assertEqual(self.end(claimed, true), "done")
+        self.attack("select clatune.claim(repeat('a', 32), 'e:1:1', '[2]'); select clatune.fail(2, 3, repeat('a', 32), 'x', 1, true)")
+        self.assertEqual(self.states(), {"open": 1, "done": 3, "failed": 1})
+        self.assertEqual(self.collect("again.jsonl")[1], found)
+        self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
+        self.assertEqual(self.states(), {"open": 1, "done": 3, "failed": 1})
+
     def test_who_submits_a_plan_first_does_not_choose_its_lease(self):
         """Nor one that expires at once, or never."""
         self.write_plan(1)
         self.submit()
         self.server.query("create table public.copied as select text from clatune.plan; grant select on public.copied to clatune_worker; "
                           "delete from clatune.plan", self.database)
-        submit = "select clatune.submit('x', text, {}, false) from public.copied"
+        submit = "select clatune.submit('x', text, {}, null) from public.copied"
         self.refused(*(submit.format(lease) for lease in ("0", "1e7", "'NaN'", "86401")), words="a lease has 1 to 86400 seconds")
         self.attack(submit.format(86400) + "; select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan")
         self.submit()
@@ -421,7 +462,7 @@ class Roles(FarmTest):
         self.server.query("delete from clatune.target; delete from clatune.plan", self.database)
         self.attack(submit.format(1))
         self.submit(lease_s=60)
-        self.attack(submit.format(1).replace("false", "true"))
+        self.attack(submit.format(1).replace("null", "'[]'"))
         self.assertEqual(self.value("select lease_s from clatune.plan"), "60")
 
     def test_the_lease_of_a_tuning_is_that_of_its_claim(self):
@@ -429,7 +470,7 @@ class Roles(FarmTest):
         self.write_plan(1)
         self.submit(lease_s=60)
         self.attack("select clatune.join_plan(id, 'A', 'x', 'A', 1) from clatune.plan; select clatune.add_cells(id, 0, '[\"a\"]') from clatune.target")
-        submit = "begin; select clatune.submit('x', text, 1, true) from clatune.plan; "
+        submit = "begin; select clatune.submit('x', text, 1, '[]') from clatune.plan; "
         with contextlib.closing(Session(self.url_of("mallory"))) as first:
             first.ask(submit)
             self.attack("select clatune.claim(repeat('a', 32), 'a:1:1', '[1]')", "agent")
@@ -471,12 +512,21 @@ class Roles(FarmTest):
         self.assertTrue(until(lambda: not waiting.runs()), waiting.said)
         self.assertEqual(self.states(), {"done": 4}, waiting.said)
 
+    def takes_turns(self, most, more, words):
+        """What is one too many is so in parallel, too."""
+        with contextlib.closing(Session(self.url_of("mallory"))) as psql:
+            psql.ask("begin; " + most)
+            self.refused("set lock_timeout = '1ms'; " + more, words="lock timeout")
+            psql.ask("commit")
+        self.refused(more, words=words)
+
     def test_many_plans_hold_up_nobodys(self):
         """mallory submits as many as she can, all of which agents have to refuse."""
-        many = "select count(*) from generate_series(9981, 9990) i, lateral clatune.submit('x', '{\"a\": ' || i || '}', 3, false)"
+        many = "select count(*) from generate_series(9981, 9990) i, lateral clatune.submit('x', '{\"a\": ' || i || '}', 3, null)"
         self.server.query("insert into clatune.plan(name, text, lease_s, maker) select 'x', '{\"a\": ' || i || '}', 3, 'mallory' from generate_series(1, 9980) i", self.database)
         self.attack(many)
         self.refused(many.replace("9981, 9990", "9991, 10001"), words="has submitted 10000 plans")
+        self.takes_turns(many.replace("9981, 9990", "9991, 10000"), many.replace("9981, 9990", "10001, 10001"), "has submitted 10000 plans")
         self.write_plan(1)
         self.submit()
         self.agent()
@@ -501,10 +551,11 @@ class Roles(FarmTest):
         self.finish_farm(1)
         devices = "select clatune.join_plan((select max(id) from clatune.plan), 'A' || i, 'x', 'A', 3) from generate_series({}) i"
         self.refused(devices.format("1, 1001"), words="has added 100 kinds of devices")
-        self.attack(devices.format("1, 100") + "; select clatune.add_cells(id, 0, '[\"a\"]') from clatune.target")
+        self.takes_turns(devices.format("1, 100"), devices.format("101, 101"), "has added 100 kinds of devices")
+        self.attack("select clatune.add_cells(id, 0, '[\"a\"]') from clatune.target")
         [simulated] = [line for line in self.summary(expect=0)["table"] if line["found"]]
         self.assertEqual(simulated["device"], "Simulated")
-        self.attack("select clatune.submit(repeat('x', 1000000), '{\"a\": 1}', 3, false); select clatune.submit(E'line\\nend \\x1b[2J', '{}', 3, false);"
+        self.attack("select clatune.submit(repeat('x', 1000000), '{\"a\": 1}', 3, null); select clatune.submit(E'line\\nend \\x1b[2J', '{}', 3, null);"
                     "select clatune.describe(md5('x'), d.key, d.driver, repeat('n', 1000000), repeat('p', 1000000), repeat('s', 1000000), 'k',"
                     "repeat('d', 1000000), repeat('t', 1000000)) from clatune.device d")
         self.record("'x=1'", agent="evil\nagent:1:000000")
@@ -522,7 +573,7 @@ class Roles(FarmTest):
         self.finish_farm(1)
         self.server.query("create table public.known as select p.hash, d.key, d.driver from clatune.problem p, clatune.device d; grant select on public.known "
                           "to public; truncate clatune.measurement, clatune.described, clatune.key, clatune.problem, clatune.device, clatune.shipper, "
-                          "clatune.cell", self.database)
+                          "clatune.cell, clatune.result", self.database)
         describe = "select clatune.describe({}, key, driver, 'zzz', '/evil', 'n=9', 'k', '{{}}', '{{}}') from public.known"
         self.attack(describe.format("hash"))
         self.write_plan(2)
@@ -563,7 +614,7 @@ class Roles(FarmTest):
     def test_many_plans_and_agents_hide_nobodys(self):
         self.write_plan(2, Name="of others")
         self.submit()
-        self.attack("select clatune.submit('x' || i, '{\"a\": ' || i || '}', 3, false) from generate_series(1, 120) i")
+        self.attack("select clatune.submit('x' || i, '{\"a\": ' || i || '}', 3, null) from generate_series(1, 120) i")
         self.server.query("insert into clatune.agent(login, name, devices, lost, described, seen) select 'm' || i % 11, '!' || i, 'd', '', '[]', clock_timestamp() "
                           "from generate_series(1, 10001) i", self.database)
         self.attack("select clatune.greet('last:1:1', 'd', '', '[]')", login="agent")
@@ -581,7 +632,7 @@ class Roles(FarmTest):
         self.finish_farm(1)
         self.server.query("create table public.known as select p.hash, d.key, d.driver from clatune.problem p, clatune.device d; grant select on public.known "
                           "to public; truncate clatune.measurement, clatune.described, clatune.key, clatune.problem, clatune.device, clatune.shipper, "
-                          "clatune.cell; insert into public.known select hash, 'invented', 'x' from public.known", self.database)
+                          "clatune.cell, clatune.result; insert into public.known select hash, 'invented', 'x' from public.known", self.database)
         describe = "select clatune.describe(hash, key, driver, '{0}', '{0}', 'n={1}', 'k', 'd', '{{}}') from public.known"
         self.attack(describe.format("zzz", 9))
         for number, device in enumerate(("Simulated", "invented"), 1):
@@ -693,7 +744,7 @@ class Roles(FarmTest):
             first.ask("commit")
         said = [session.close() for session in others]
         self.assertIn("more than 100000 combinations", said[0])
-        self.assertIn("could not serialize", said[1])
+        self.assertIn("isolation level read committed", said[1])
         self.assertEqual(self.value("select count(*) from clatune.key where maker = 'mallory'"), "99996")
 
     def test_what_the_database_does_not_support_is_said_at_once(self):
@@ -908,6 +959,22 @@ class Roles(FarmTest):
         self.assertEqual(self.states(), {"done": 1, "failed": 4})
         self.assertEqual(self.value("select count(*) from clatune.plan"), "2")
 
+    def test_what_is_revoked_returns_in_no_old_snapshot(self):
+        """mallory's transaction began before. What has come back before this was refused is revoked anew, so that agents hear of it."""
+        self.finish_farm(1)
+        self.record("'a=1 b=1'")
+        revoke = ("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
+        psql = Session(self.url_of("mallory"))
+        psql.ask("begin isolation level repeatable read; select count(*) from clatune.measurement")
+        self.assertEqual(self.clatune_json(*revoke)["revoked"], 1)
+        with self.assertRaisesRegex(RuntimeError, "begin it with isolation level read committed"):
+            psql.ask(self.delivery("'a=1 b=1'"))
+        self.server.query("create table public.kept as select * from clatune.revoked; delete from clatune.revoked", self.database)
+        self.record("'a=1 b=2'")
+        self.server.query("insert into clatune.revoked select * from public.kept; update clatune.revoked set gone = 1", self.database)
+        self.assertEqual(self.clatune_json(*revoke)["revoked"], 1)
+        self.assertEqual(self.server.query("select gone > 1, configuration from clatune.revoked", self.database), [["t", "a=1 b=2"]])
+
     def test_the_owners_remedies_take_as_long_as_they_need(self):
         """A login may have added so much that they cannot be done within the time limit of other statements."""
         self.finish_farm(2)
@@ -955,6 +1022,7 @@ class Roles(FarmTest):
         self.assertIn("copy n=", answer["tunings"][0]["tuning"])
         [agent] = self.clatune_json("store", "show", "--by", "agent", "--store", boss)
         self.assertEqual((agent["measurements"], agent["revoked"]), (0, n))
+        self.assertEqual(self.attack("select count(*) from clatune.result", "looker").strip(), "0")
         self.assertEqual(self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--store", self.url)["tier"], "default")
         # What the agent's file still has is not believed there, and does not return, however much else was revoked.
         self.server.query("alter role agent set work_mem = '512kB'; alter role agent set temp_file_limit = 0; insert into clatune.revoked(origin, number, id, key, "
@@ -968,7 +1036,7 @@ class Roles(FarmTest):
         self.assertEqual(again.stop(), 143, again.said)
         self.assertNotIn("out of disk space", again.said)
         self.assertEqual(self.value("select count(*) from clatune.measurement m join clatune.revoked r using (origin, number)"), "0")
-        self.assertEqual(json.loads(self.value("select line from clatune.cell where text ~ 'budget=8'"))["evaluations"]["reused"], 0)
+        self.assertEqual(json.loads(self.value("select line from clatune.result join clatune.cell using (target, n) where text ~ 'budget=8'"))["evaluations"]["reused"], 0)
         self.assertEqual(self.states(), {"failed": N, "done": 1})
         self.write_plan(N)
         self.submit()
@@ -1002,8 +1070,11 @@ class Roles(FarmTest):
         known = self.every_configuration()
         best, slow = list(known)[0], list(known)[-1]
         for number, (configuration, changes) in enumerate({best: "'reason', 'wrong-output', 'energy_j', 0", slow: "'reason', 'none', 'energy_j', '-0'",
-                                                           list(known)[1]: "'reason', 'none', 'figures', array['NaN'::float8]"}.items(), 1):
+                                                           list(known)[1]: "'reason', 'none', 'figures', array['NaN'::float8]",
+                                                           list(known)[2]: "'reason', 'none', 'energy_j', 'NaN', 'build_s', 'Infinity', 'max_abs_error', 'NaN', "
+                                                                           "'figures', array[1, 'Infinity'::float8], 'use', array['-Infinity'::float8]"}.items(), 1):
             self.attack(self.delivery(f"'{configuration}'", str(known[best] / 2), "finalist", number=number, comparison=1).replace("'reason', 'none'", changes))
+        self.assertEqual(self.value("select count(*) from clatune.measurement m where m::text ~ 'NaN|Infinity'"), "0")
         url = self.url_of("agent")
         self.clatune("store", "export", "-o", "all.sqlite", "--store", url)
         self.assertEqual(self.clatune_json("store", "merge", "all.sqlite", "--store", url)["added"], 0)

@@ -111,7 +111,7 @@ class Shared(SimulatedTest):
         self.server.query("update clatune.about set version = 2", self.database)
         self.server.query("update clatune.measurement set kind = 'finalist' where number in (4, 5, 9)", self.database)
         made = self.clatune_json("store", "init", self.owner)
-        self.assertEqual((made["store"], made["version"]), (self.owner, 6))
+        self.assertEqual((made["store"], made["version"]), (self.owner, 7))
         self.assertEqual(self.server.query("select number, comparison from clatune.measurement where comparison > 0 order by number",
                                            self.database), [["4", "4"], ["5", "4"], ["9", "9"]])
         self.assertEqual(self.server.query("select count(*), max(txid) from clatune.measurement", self.database), [["20", "1"]])
@@ -121,7 +121,7 @@ class Shared(SimulatedTest):
                           "set path = name; drop table clatune.described", self.database)
         self.server.query("alter table clatune.measurement drop column state, drop column agent, drop column received; drop table clatune.agent, clatune.origin, clatune.revoked cascade;"
                           "create table clatune.agent(name text primary key); grant insert, update on clatune.shipper, clatune.agent to clatune_worker;"
-                          "grant insert(target, n, text), update(state, line) on clatune.cell to clatune_worker; update clatune.about set version = 3",
+                          "grant insert(target, n, text), update(state, output) on clatune.cell to clatune_worker; update clatune.about set version = 3",
                           self.database)
         self.refused(self.url, "older clatune", "clatune store init")
         held = Session(self.server.local_url(self.database, "agent"))
