@@ -228,7 +228,8 @@ class Ways(Capture):
 
         # This text is applied, and it is found by the application's own.
         self.folder.run(CLATUNE, "tune", path, "--budget", "4", "--finalists", "1", "--workers", "1", "--oclgrind", "no")
-        for option, launches, why in (("--check", 1, "or use --no-binaries"), ("--no-binaries", 2, "program's source, options")):
+        others = "program's source, options" if latin else ""
+        for option, launches, why in (("--check", 1, "or use --no-binaries"), ("--no-binaries", 2, others)):
             run = self.folder.run(CLATUNE, "apply", option, "--json", "c", "--", ODD, self.headers)
             report = json.loads(run.stdout)
             applied, = report["launches"]

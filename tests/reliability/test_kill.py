@@ -8,7 +8,7 @@ from simulation import SimulatedTest, kill_session, main, until
 
 KILLS = int(os.environ.get("CLATUNE_KILLS", "12"))
 BUDGET = 900
-BUILD_S = 0.002 if KILLS < 50 else 0.03  # long enough for so many kills
+BUILD_S, AHEAD = (0.002, 40) if KILLS < 50 else (0.03, 12)  # so that there is room for so many kills
 OPTIONS = ("--searcher", "random", "--seed", "3", "--budget", str(BUDGET), "--workers", "2", "--prepare-ahead", "2")
 IN_FLIGHT = 4
 
@@ -28,7 +28,7 @@ class Kill(SimulatedTest):
         while finished is None:
             process = self.start(*OPTIONS, "--store", "s.sqlite")
             if kills < KILLS:
-                wanted = self.builds() + moments.randrange(40)
+                wanted = self.builds() + moments.randrange(AHEAD)
                 if until(lambda: self.builds() >= wanted, process) and process.poll() is None:
                     kill_session(process)
                     kills += 1
