@@ -52,20 +52,17 @@ static bool is_valid_elsewhere(void *user, clt_config config) {
 }
 
 /* elsewhere: nullable. describer: whose description of the key is used, which is not believed about measurements of
- * others; 0: it is true of all. */
+ * others; 0: it is one's own, or proven. */
 static int find_best(clt_measurement *out, bool *alone, clt_store *store, const clt_store_key *key, int64_t describer,
                      const clt_space *space, const clt_objective *objective, other_sizes *elsewhere, clt_error *error) {
   clt_best_query query = {.objective = objective,
                           .accepts = elsewhere ? is_valid_elsewhere : NULL,
                           .user = elsewhere,
+                          .only = describer,
+                          .believes = describer != 0,
                           .beside = CLT_CONFIG_NONE};
   clt_best_known best;
   int rc = clt_store_best(&best, store, key, space, &query, error);
-  if (rc == CLT_OK && describer && best.voice != describer) {
-    query.only = describer;
-    query.believes = true;
-    rc = clt_store_best(&best, store, key, space, &query, error);
-  }
   if (rc == CLT_OK) *out = best.measurement;
   if (rc == CLT_OK) *alone = best.alone;
   return rc;
@@ -166,17 +163,23 @@ static int answer_from_others(answer_basis *out, answer_search *s, const clt_rel
     clt_measurement best;
     if (r->tier < first) continue;
     if (found && (r->tier != out->tier || r->distance > r[-1].distance)) break;
-    rc = find_best(&best, &alone, r->store, &r->d.key, r->d.voice, clt_instance_space(instance), s->objective, NULL,
-                   error);
-    if (rc || best.config == CLT_CONFIG_NONE) continue;
-    /* Stores of older versions lack the kernel key: the text is the current one if the problem has the same key at
-     * these sizes. */
-    if (!present && r->d.kernel[0] == '\0' && r->distance > 0) {
+    /* The problem has the same key at these sizes if they are right and the text is the current one, also in stores of
+     * older versions, which lack the kernel key. */
+    int64_t describer = r->d.voice;
+    if (describer || (r->d.kernel[0] == '\0' && r->distance > 0)) {
       clt_instance *there = NULL;
-      rc = clt_related_instance(&there, NULL, r, clt_instance_problem(instance), clt_instance_device(instance), error);
-      present = there != NULL;
+      bool another;
+      rc = clt_related_instance(&there, &another, r, clt_instance_problem(instance), clt_instance_device(instance),
+                                error);
+      if (there && r->same_device) describer = 0;
+      present = present || (there && r->d.kernel[0] == '\0');
       clt_instance_free(there);
+      if (describer && another && r->same_kernel) continue; /* the sizes are invented */
     }
+    if (rc == CLT_OK)
+      rc = find_best(&best, &alone, r->store, &r->d.key, describer, clt_instance_space(instance), s->objective, NULL,
+                     error);
+    if (rc || best.config == CLT_CONFIG_NONE) continue;
     if (rc == CLT_OK && (!found || present))
       *out = (answer_basis){r->tier, !present || !r->same_driver, alone, false, best, r->d.key.device, r->d.sizes};
     if (present) break;

@@ -444,7 +444,9 @@ BEGIN
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
   IF _again IS NOT NULL THEN
     -- Nobody takes others' claims by a lease that is too short for them, not even who submitted the text first.
-    UPDATE plan SET withdrawn = false, lease_s = greatest(_lease_s, least(lease_s, 600)) WHERE hash = md5(_text);
+    -- A plan of two logins is nobody's, so that one's other plans do not hide it.
+    UPDATE plan SET withdrawn = false, lease_s = greatest(_lease_s, least(lease_s, 600)),
+      maker = CASE maker WHEN session_user THEN maker ELSE '' END WHERE hash = md5(_text);
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
       WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id
         AND (cell.state = 'failed' OR (cell.state = 'done' AND (cell.target, cell.n) IN

@@ -613,6 +613,7 @@ class Roles(FarmTest):
 
     def test_many_plans_and_agents_hide_nobodys(self):
         self.write_plan(2, Name="of others")
+        self.clatune("sweep", "plan.json", "--store", self.url_of("mallory"), "--submit")  # the plan is not only hers
         self.submit()
         self.attack("select clatune.submit('x' || i, '{\"a\": ' || i || '}', 3, null) from generate_series(1, 120) i")
         self.server.query("insert into clatune.agent(login, name, devices, lost, described, seen) select 'm' || i % 11, '!' || i, 'd', '', '[]', clock_timestamp() "
@@ -626,6 +627,26 @@ class Roles(FarmTest):
                           "agent) select 'o', id, 1, '', '', '', '', 0, id from clatune.agent order by name = 'last:1:1' desc", self.database)
         shown = [agent["login"] for agent in self.clatune_json("store", "show", "--by", "agent", "--store", self.url_of("looker"))]
         self.assertEqual((len(shown), shown.index("agent")), (10000, 9999))  # the newest first
+
+    def test_a_size_that_a_key_does_not_have_is_no_nearest_one(self):
+        """mallory says that the key of n=65536 has another size, and delivers a true record of its best."""
+        self.write_problem(20, 12)
+        for n, a, b in ((1024, 17, 9), (65536, 2, 2)):
+            for login, slower in ("alice", 1), ("bob", 1.02):
+                self.make_login(login)
+                self.simulate(name="Simulated", time_s=f"{slower}e-5 * (1 + 0.06 * abs(a - {a}) + 0.09 * abs(b - {b}))")
+                self.clatune("tune", "copy.json", "--device", "Simulated", "--size", f"n={n}", "--searcher", "random", "--budget", "20", "--seed", str(a), "--finalists", "3",
+                             "--fresh", "--store", self.url_of(login))
+        ask = ("lookup", "copy.json", "--device", "Simulated", "--store", self.url_of("looker"), "--size", "n=1000")
+        before = self.clatune_json(*ask)
+        self.assertEqual((before["tier"], before["measured_at"], before["unconfirmed"]), ("nearest-size", "n=1024", False))
+        of = ("from clatune.described s join clatune.key k on k.id = s.key join clatune.problem p on p.id = k.problem join clatune.device d on d.id = k.device "
+              "where s.login = 'alice' and s.sizes = 'n=65536'")
+        best, time_s = self.server.query(f"select configuration, avg(time_s) from clatune.measurement where kind = 'search' and reason = 'none' and key = (select k.id {of}) "
+                                         "group by 1 order by 2 limit 1", self.database)[0]
+        self.record(f"'{best}'", time_s=time_s)
+        self.attack(f"select clatune.describe(p.hash, d.key, d.driver, s.name, '', 'n=1000', s.kernel, s.description, '') {of}")
+        self.assertEqual(self.clatune_json(*ask), before)
 
     def test_who_measures_first_describes_for_nobody_else(self):
         """mallory knows what will be measured, and describes it and delivers records of it before, also on an invented device."""
