@@ -60,8 +60,9 @@ class CliTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         for file in DATA.iterdir():
             shutil.copy(file, self.folder)
-        self.environment = {**os.environ, "XDG_DATA_HOME": str(self.folder / "share"),
-                            "XDG_CACHE_HOME": str(self.folder / "cache"), "TMPDIR": str(self.folder)}
+        (self.folder / ".run").mkdir()  # locks of devices: other tests' timings are not waited for
+        self.environment = {**os.environ, "XDG_DATA_HOME": str(self.folder / "share"), "XDG_CACHE_HOME": str(self.folder / "cache"),
+                            "XDG_RUNTIME_DIR": str(self.folder / ".run"), "TMPDIR": str(self.folder)}
         if os.access(BUILD, os.W_OK):  # almost all tests have the same modules
             self.environment["XDG_CACHE_HOME"] = str(BUILD / "tests/cache")
         self.environment["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])  # python3 is this one

@@ -15,10 +15,6 @@ PARAMETERS = [{"Name": "a", "Values": [1, 2, 3, 4]}, {"Name": "b", "Values": [0,
 
 
 class CommandTest(CliTest):
-    def setUp(self):
-        super().setUp()
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)  # other tuners' timings are not waited for
-
     def program(self, name, text):
         path = self.folder / name
         path.write_text(text)

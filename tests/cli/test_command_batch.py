@@ -41,7 +41,6 @@ ONCE = "--min-runs", "1", "--max-runs", "1"
 class Batch(CliTest):
     def setUp(self):
         super().setUp()
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         self.environment["LOG"] = str(self.folder / "log")
         (self.folder / "program").write_text(PROGRAM)
         (self.folder / "program").chmod(0o700)

@@ -16,7 +16,6 @@ if WITH_DEVICE:
 class Examples(CliTest):
     def setUp(self):
         super().setUp()
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         shutil.copytree(EXAMPLES, self.folder / "command")
 
     def tune(self, path, *options):

@@ -275,7 +275,6 @@ class Texts(SimulatedTest):
             "General": {"BenchmarkName": "p"}, "ConfigurationSpace": {"TuningParameters": parameters},
             "Command": {"Files": ["run.py"], "Run": [sys.executable, "run.py", "{flags}", "{n}"],
                         "Figure": {"From": "output", "Pattern": "figure ([0-9.]+)"}}}))
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         self.best = self.clatune_json("tune", "p.json", "--store", "s.sqlite", "--quiet", "--searcher", "exhaustive", "--finalists", "0")
 
     def configurations(self, name):

@@ -24,7 +24,6 @@ STORE = ("--store", "s.sqlite")
 class Across(SimulatedTest):
     def setUp(self):
         super().setUp()
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         for name in ("moves", "computes"):
             p = problem(1, 1)
             p["General"]["BenchmarkName"] = name

@@ -66,7 +66,6 @@ LEARN = ("tiny.family.json", "--store", "s.sqlite", "--device", "Simulated")
 class Family(SimulatedTest):
     def setUp(self):
         super().setUp()
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         for which in range(5):
             p = problem(1, 1)
             p["General"]["BenchmarkName"] = f"v{which}"

@@ -19,7 +19,6 @@ class Sweep(slurm.Jobs, SimulatedTest):
     def setUp(self):
         super().setUp()
         self.use_slurm()
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         (self.folder / "plan.json").write_text(json.dumps(PLAN))
 
     def submit(self, *options):

@@ -22,7 +22,6 @@ class Agents(slurm.Jobs, SimulatedTest):
     def setUp(self):
         super().setUp()
         self.use_slurm()
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         self.database = self.server.database()
         self.clatune("store", "init", self.server.local_url(self.database))
         if not self.server.query("select 1 from pg_roles where rolname = 'agent'"):

@@ -21,7 +21,6 @@ echo "Submitted batch job 17"
 class Slurm(SimulatedTest):
     def setUp(self):
         super().setUp()
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         (self.folder / NAME).mkdir()
         self.plan = f"{NAME}/x.json"
         (self.folder / self.plan).write_text(json.dumps(PLAN))

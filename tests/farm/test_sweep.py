@@ -26,7 +26,6 @@ ONCE, TUNINGS = {**PLAN, "Seeds": 1}, 2 * 2  # on each device
 class Sweep(SimulatedTest):
     def setUp(self):
         super().setUp()
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)  # the devices' locks are this test's own
         self.a, self.b = {"name": "Simulated A", "time_s": TIME_S}, {"name": "Simulated B", "time_s": OTHER_S}
         self.cores = {"name": "Simulated Cores", "type": "cpu", "time_s": TIME_S}
         self.simulate(self.a, self.b, self.cores)
@@ -54,7 +53,7 @@ class Sweep(SimulatedTest):
     def test_one_that_waits_for_the_device_says_so(self):
         self.plan({**PLAN, "Devices": ["Simulated A"], "Searchers": "random", "Seeds": 1, "Tuning": {}})
         self.sweep()
-        lock, = (self.folder / "clatune").glob("lock-gpu-*")
+        lock, = (self.folder / ".run/clatune").glob("lock-gpu-*")
         with open(lock, "r+b") as file:
             fcntl.lockf(file, fcntl.LOCK_EX, 1, 1)
             said = self.folder / "said"

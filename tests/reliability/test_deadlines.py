@@ -59,9 +59,8 @@ class Waits(SimulatedTest):
 
     def test_the_device(self):
         """This process has it."""
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         self.tune("--budget", "1", "--no-store", "--finalists", "0")
-        path, = self.folder.glob("clatune/lock-*")
+        path, = self.folder.glob(".run/clatune/lock-*")
         with open(path, "r+b") as lock:
             fcntl.lockf(lock, fcntl.LOCK_EX, 2)
             lock.write(b"%d 1700000000 clatune tune x.json\n" % os.getpid())

@@ -7,10 +7,6 @@ from simulation import TIME_S, SimulatedTest, main
 class SeveralDevices(SimulatedTest):
     subject = ("copy.json",)
 
-    def setUp(self):
-        super().setUp()
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)  # the devices' locks are this test's own
-
     def devices(self, n, time_s=TIME_S, **of_all):
         """Equal ones; each counts its runs in a file of its own."""
         for i in range(n):
@@ -91,7 +87,7 @@ class SeveralDevices(SimulatedTest):
             out, errors = process.communicate(timeout=240)
             self.assertEqual(process.returncode, 0, errors)
             self.assertEqual(json.loads(out)["evaluations"]["correct"], 60)
-        self.assertEqual(len(list((self.folder / "clatune").glob("lock-gpu-*"))), 3)
+        self.assertEqual(len(list((self.folder / ".run/clatune").glob("lock-gpu-*"))), 3)
 
     # --- refusals ---
 
