@@ -79,7 +79,7 @@ class Folder:
         test.addCleanup(shutil.rmtree, self.path, ignore_errors=True)
 
     def run(self, *command, expect=0, **environment):
-        run = subprocess.run(command, cwd=self.path, env={**os.environ, **environment}, text=True, capture_output=True,
+        run = subprocess.run(command, cwd=self.path, env={**os.environ, "XDG_RUNTIME_DIR": self.path, **environment}, text=True, capture_output=True,
                              timeout=280)
         if run.returncode == 77:
             raise Skipped(run.stderr)

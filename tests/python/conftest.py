@@ -34,7 +34,7 @@ def pytest_sessionfinish(session, exitstatus):
 
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path, monkeypatch):
-    for name, folder in {"XDG_DATA_HOME": "data", "XDG_CACHE_HOME": "cache", "TMPDIR": "tmp"}.items():
+    for name, folder in {"XDG_DATA_HOME": "data", "XDG_CACHE_HOME": "cache", "XDG_RUNTIME_DIR": "run", "TMPDIR": "tmp"}.items():
         (tmp_path / folder).mkdir()
         monkeypatch.setenv(name, str(tmp_path / folder))
     monkeypatch.setattr("tempfile.tempdir", None)
