@@ -37,9 +37,10 @@ typedef struct known_record {
 } known_record;
 
 typedef struct known_config {
-  size_t newest; /* its newest record */
-  size_t latest; /* its record in the newest comparison that included it: index + 1; 0: none */
-  size_t won;    /* if it won any: the newest, in the order of comparisons */
+  size_t newest;              /* its newest record */
+  size_t latest;              /* its record in the newest comparison that included it: index + 1; 0: none */
+  size_t won;                 /* if it won any: the newest, in the order of comparisons */
+  const known_record *counts; /* the record of a finalist that counts; NULL: none does, or it has failed */
 } known_config;
 
 typedef struct known_records {
@@ -59,12 +60,11 @@ typedef struct known_contest {
 
 typedef struct best_view {
   const clt_best_query *query;
-  int64_t first;          /* clt_first_note */
+  clt_voices voices;
   bool hears_others;      /* there are other voices than one's own */
   const int64_t *without; /* n_without voices that do not count */
   size_t n_without;
   bool by_time;
-  const clt_config *of_one; /* nullable: all that is said of this configuration goes to `searched` */
   known_records finalists;
   known_records searched; /* by_time: those that may be the best, the fastest first */
   known_contest *contests;
@@ -141,7 +141,7 @@ static const known_record *judge(clt_belief *belief, const best_view *v, const k
     of[n] = &known->all[next - 1];
     words[n] = (clt_word){.voice = of[n]->voice, .correct = !isnan(of[n]->cost), .cost = of[n]->cost};
   }
-  return n ? of[clt_words_judge(belief, words, n, v->first)] : NULL;
+  return n ? of[clt_words_judge(belief, words, n, v->voices.first)] : NULL;
 }
 
 /* Of finalists; NULL: it does not count, or has failed. */
@@ -206,7 +206,7 @@ static const known_record *find_winner(const best_view *v, size_t contest) {
   const known_record *winner = NULL;
   for (const known_record *r = record_at(v, v->contests[contest].newest); r; r = record_at(v, r->before)) {
     const bool is_better = r->cost <= (winner ? winner->cost : INFINITY);
-    if (is_better && judge_finalist(v, r->config) && find_in(v, contest, r->config_index) == r) winner = r;
+    if (is_better && config_of(v, r)->counts && find_in(v, contest, r->config_index) == r) winner = r;
   }
   return winner;
 }
@@ -227,7 +227,7 @@ static const known_record *find_better(const best_view *v, const known_record *a
     while (said < n && voices[said] != voice) said++;
     if (said < n) continue;
     voices[n++] = voice;
-    *(a_there->cost < b_there->cost ? &for_a : &for_b) += clt_voice_weight(voice, v->first);
+    *(a_there->cost < b_there->cost ? &for_a : &for_b) += clt_voice_weight(voice, v->voices.first);
   }
   if (for_a != for_b && (for_a > for_b ? for_a : for_b) >= CLT_WEIGHT_OF_FIRST) return for_a > for_b ? a : b;
   return a->cost < b->cost ? a : b;
@@ -257,12 +257,14 @@ static int choose_champion(best_view *v) {
   size_t *order = clt_new_array(v->n_contests, sizeof *order);
   const known_record **winners = clt_new_array(v->n_contests, sizeof *winners);
   const int rc = order && winners ? CLT_OK : CLT_E_MEMORY;
+  for (size_t i = 0; i < v->finalists.indices.n; i++)
+    v->finalists.configs[i].counts = judge_finalist(v, v->finalists.all[v->finalists.configs[i].newest].config);
   for (size_t i = 0; rc == CLT_OK && i < v->n_contests; i++) order[i] = i;
   if (rc == CLT_OK && v->n_contests) qsort_r(order, v->n_contests, sizeof *order, by_age, v);
   for (size_t i = 0; rc == CLT_OK && i < v->n_contests; i++) {
     link_contest(v, order[i]);
     const known_record *winner = find_winner(v, order[i]);
-    winners[i] = winner ? judge_finalist(v, winner->config) : NULL;
+    winners[i] = winner ? config_of(v, winner)->counts : NULL;
     if (winner) config_of(v, winner)->won = i;
   }
   for (size_t i = 0; rc == CLT_OK && i < v->n_contests; i++) {
@@ -316,18 +318,25 @@ static bool is_heard(const best_view *v, const clt_store_record *record) {
   return record->kind != CLT_RECORD_ATTEMPT && (v->query->only == 0 || record->voice == v->query->only);
 }
 
+static void note_voice(clt_voices *voices, int64_t voice) {
+  for (size_t i = 0; i < voices->n; i++)
+    if (voices->all[i] == voice) return;
+  if (voice != 0 && voices->n < CLT_MOST_DOUBTED) voices->all[voices->n++] = voice;
+}
+
 static int add_record(void *user, const clt_store_record *record, const clt_measurement *m) {
   best_view *v = user;
   const bool is_search = record->kind == CLT_RECORD_SEARCH;
   v->hears_others = v->hears_others || record->voice != 0;
-  clt_first_note(&v->first, record);
-  if (!is_heard(v, record) || (v->of_one && m->config != *v->of_one)) return 0;
+  clt_first_note(&v->voices.first, record);
+  if (!is_heard(v, record)) return 0;
+  note_voice(&v->voices, record->voice);
   if (m->config == CLT_CONFIG_NONE || (v->query->accepts && !v->query->accepts(v->query->user, m->config)))
     return is_search ? 0 : add_finalist(v, record, m, NAN, true);
   const bool correct = clt_measurement_correct(m);
   const double cost = correct ? clt_objective_cost(v->query->objective, m) : NAN;
   if (correct && isnan(cost)) return 0; /* the objective, such as energy, was not measured */
-  if (!is_search && !v->of_one) return add_finalist(v, record, m, cost, false);
+  if (!is_search) return add_finalist(v, record, m, cost, false);
   if (!v->by_time) return add_known(&v->searched, record, m, cost);
   if (!v->is_chosen && choose_champion(v)) return CLT_E_MEMORY;
   return add_fastest(v, record, m, cost);
@@ -402,11 +411,11 @@ static int take_measurements(clt_best_known *out, const known_record *found[2], 
                   clt_store_path(store));
 }
 
-static int choose_without(clt_best_known *out, const int64_t *without, size_t n_without, clt_store *store,
-                          const clt_store_key *key, const clt_space *space, const clt_best_query *query, int64_t *first,
-                          clt_error *error) {
+int clt_store_best_without(clt_best_known *out, clt_voices *voices, const int64_t *without, size_t n_without,
+                           clt_store *store, const clt_store_key *key, const clt_space *space,
+                           const clt_best_query *query, clt_error *error) {
   best_view v = {.query = query,
-                 .first = *first,
+                 .voices = *voices,
                  .without = without,
                  .n_without = n_without,
                  .by_time = clt_objective_ranks_by_time(query->objective)};
@@ -420,7 +429,7 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
   if (rc == CLT_OK && !v.by_time) choose_searched(&v);
   const known_record *best = v.is_replaced ? &v.searched.all[v.fastest - 1] : v.champion;
   out->others = v.hears_others;
-  *first = v.first;
+  *voices = v.voices;
   if (rc == CLT_OK && best) {
     clt_belief belief;
     judge(&belief, &v, v.is_replaced ? &v.searched : &v.finalists, best->config);
@@ -436,58 +445,5 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
   release_known(&v.finalists);
   release_known(&v.searched);
   free(v.contests);
-  return rc;
-}
-
-/* --- doubts --- */
-
-#define MOST_DOUBTED 16
-
-/* The word that counts about an answer that one voice alone gave: the fastest records come first, and slower ones about
- * the same configuration were not read. *cost: INFINITY if it has failed. Unchanged if none counts. */
-static int hear_all(clt_best_known *out, double *cost, clt_store *store, const clt_store_key *key,
-                    const clt_space *space, const clt_best_query *query, int64_t first, clt_error *error) {
-  const clt_config config = out->measurement.config;
-  best_view v = {.query = query, .first = first, .without = query->without, .of_one = &config};
-  clt_belief belief;
-  v.n_without = query->without != NULL;
-  const int rc = clt_store_walk_words(store, key, space, config, add_record, &v, error);
-  const known_record *r = rc ? NULL : judge(&belief, &v, &v.searched, config);
-  if (r && belief >= CLT_BY_FIRST) {
-    *cost = isnan(r->cost) ? INFINITY : r->cost;
-    out->alone = belief < CLT_KNOWN;
-    if (r->m && !isnan(r->cost)) out->measurement = *r->m, out->voice = r->voice;
-  }
-  release_known(&v.searched);
-  return rc;
-}
-
-int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
-                   const clt_best_query *query, clt_error *error) {
-  int64_t without[MOST_DOUBTED], first = CLT_NO_VOICE;
-  int rc = choose_without(out, query->without, query->without != NULL, store, key, space, query, &first, error);
-  for (size_t n = 0; rc == CLT_OK && out->alone && !out->compared && !query->believes && n < MOST_DOUBTED;) {
-    clt_best_known other;
-    const double cost = clt_objective_cost(query->objective, &out->measurement);
-    double judged = cost;
-    const int64_t voice = without[n++] = out->voice;
-    rc = hear_all(out, &judged, store, key, space, query, first, error);
-    if (rc == CLT_OK) rc = choose_without(&other, without, n, store, key, space, query, &first, error);
-    if (rc || other.measurement.config == CLT_CONFIG_NONE) break;
-    const double theirs = clt_objective_cost(query->objective, &other.measurement);
-    const bool same = other.measurement.config == out->measurement.config;
-    const bool is_refuted = cost < CLT_CLEARLY_BETTER * judged && theirs < judged;
-    bool doubtful = is_refuted || (out->alone && cost < CLT_CLEARLY_BETTER * theirs);
-    if (doubtful && !is_refuted && voice == first && other.voice != 0) { /* two must doubt the first voice */
-      clt_best_known second;
-      const int64_t of_both[] = {voice, other.voice};
-      rc = choose_without(&second, of_both, 2, store, key, space, query, &first, error);
-      doubtful = cost < CLT_CLEARLY_BETTER * clt_objective_cost(query->objective, &second.measurement);
-    }
-    if (same && !doubtful) out->alone = false;
-    if (rc || !doubtful) break;
-    other.alone = other.alone && !same;
-    *out = other;
-  }
   return rc;
 }

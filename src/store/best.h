@@ -28,8 +28,24 @@ typedef struct clt_best_known {
 
 /* Of what was compared, what is known counts (words.h), and what the first voice says of a configuration until
  * two others agree on it. If nothing counts, the search's best does, unless it is better by a fifth than all that
- * others have measured: then the best without this voice. */
+ * others have measured: then the best without this voice. If one voice tips the answer, all that measured both vote. */
 int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                    const clt_best_query *query, clt_error *error);
+
+/* --- for doubts.c --- */
+
+#define CLT_MOST_DOUBTED 16
+
+/* The other voices that were heard, in the order of what was read; those beyond are not doubted. */
+typedef struct clt_voices {
+  int64_t first; /* clt_first_note */
+  int64_t all[CLT_MOST_DOUBTED];
+  size_t n;
+} clt_voices;
+
+/* The best without doubts, and as if n_without voices had said nothing. */
+int clt_store_best_without(clt_best_known *out, clt_voices *voices, const int64_t *without, size_t n_without,
+                           clt_store *store, const clt_store_key *key, const clt_space *space,
+                           const clt_best_query *query, clt_error *error);
 
 #endif

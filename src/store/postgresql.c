@@ -47,7 +47,7 @@ enum { TXID, ID, NUMBER, VOICE, IS_FIRST, FIRST_FIELD };
  * records that were visible when this plan was submitted (0: all); $10: a configuration (NULL: all). */
 #define WHAT_ALL_SAY                                                                              \
   " AND ($10 IS NULL OR m.id IN (SELECT max(n.id) FROM measurement AS n WHERE n.key=" CLT_KEY_ID( \
-      "$1", "$2", "$3") " AND n.configuration=$10 AND n.kind<>'attempt' GROUP BY n.agent))"
+      "$1", "$2", "$3") " AND n.configuration=$10 AND n.kind<>'attempt' GROUP BY n.agent, n.kind))"
 #define SEEN_BY_PLAN " AND ($8=0 OR pg_visible_in_snapshot(m.txid::text::xid8, (SELECT seen FROM plan WHERE id=$8)))"
 #define SINCE " AND m.txid > $7 AND m.txid < CASE WHEN $7=0 THEN 9223372036854775807 ELSE " OLDEST " END"
 #define FORWARDS " AND (m.txid, m.id) > ($4, $5)" SINCE " ORDER BY m.txid, m.id LIMIT $6"

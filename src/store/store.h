@@ -53,7 +53,7 @@ void clt_store_begin_comparison(clt_store *store);
 typedef int (*clt_store_record_visit)(void *user, const clt_store_record *record, const clt_measurement *measurement);
 int clt_store_walk(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
                    clt_store_record_visit visit, void *user, clt_error *error);
-/* The same for one configuration: at least what each voice said last about it, oldest first, perhaps other records. */
+/* The same for one configuration: at least what each voice said last about it in each kind of record, oldest first. */
 int clt_store_walk_words(clt_store *store, const clt_store_key *key, const clt_space *space, clt_config config,
                          clt_store_record_visit visit, void *user, clt_error *error);
 

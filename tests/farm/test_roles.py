@@ -831,6 +831,30 @@ class Roles(FarmTest):
             self.record(f"'{configuration}'", time_s=str(time_s), kind="finalist", number=number, comparison=2)
         self.assertEqual(self.clatune_json(*subject), before)
 
+    def test_one_login_does_not_tip_what_two_others_found(self):
+        """mallory compares what two others found with the last finalist of one of them: last of all, or first with four true measurements."""
+        said = lambda login: self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--store", self.url_of(login))["configuration"]
+
+        def measures(login, *more):
+            self.make_login(login)
+            self.tune("--searcher", *more, "--fresh", "--store", self.url_of(login))
+
+        for is_first, finalists in (False, {"carol": 0, "alice": 10}), (True, {"alice": 3, "bob": 10}):
+            self.server.query("delete from clatune.measurement", self.database)
+            self.write_problem(20, 12)
+            self.simulate(name="Simulated", time_s="1e-5 * (1 + 0.06 * abs(a - 17) + 0.09 * abs(b - 9))")
+            if is_first:
+                measures("mallory", "random", "--budget", "4", "--seed", "9", "--finalists", "0")
+            for login, n in finalists.items():
+                measures(login, "exhaustive", "--budget", "240", "--finalists", str(n))
+            before = {login: said(login) for login in ("looker", *finalists)}
+            self.assertEqual(before, dict.fromkeys(before, {"a": 17, "b": 9}))
+            last, time_s = self.server.query("select configuration, time_s from clatune.measurement where comparison > 0 and configuration <> 'a=0 b=0' "
+                                             "order by time_s desc limit 1", self.database)[0]
+            for number, row in enumerate((("a=17 b=9", 1.9e-5), (last, 0.95 * float(time_s))), 1):
+                self.record(f"'{row[0]}'", time_s=str(row[1]), kind="finalist", number=number, comparison=1, origin=f"repeat('{'ef'[is_first]}', 16)")
+            self.assertEqual({login: said(login) for login in before}, before)
+
     def test_the_first_voice_is_of_who_delivered_first(self):
         """Not of mallory, whose transaction began before that of the agents."""
         with contextlib.closing(Session(self.url_of("mallory"))) as psql:

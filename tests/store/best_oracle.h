@@ -93,4 +93,44 @@ static const said *champion_of(const oracle *o) {
   return champion;
 }
 
+/* What a voice said last of a configuration; INFINITY: that it failed. NaN: nothing. */
+static double last_said(const oracle *o, int64_t voice, clt_config config) {
+  for (const said *s = o->all + o->n; s-- > o->all;)
+    if (s->voice == voice && s->config == config) return isnan(s->time_s) ? INFINITY : s->time_s;
+  return NAN;
+}
+
+static bool is_first_of_voice(const oracle *o, const said *of) {
+  for (const said *s = o->all; s < of; s++)
+    if (s->voice == of->voice) return false;
+  return true;
+}
+
+static bool most_prefer(const oracle *o, clt_config config, clt_config to) {
+  int votes = 0, others = 0;
+  for (const said *s = o->all; s < o->all + o->n; s++) {
+    const bool is_new = is_first_of_voice(o, s);
+    const double a = last_said(o, s->voice, config), b = last_said(o, s->voice, to);
+    if (is_new && a < b) votes += s->voice ? 2 : 3;
+    if (is_new && b < a) others += s->voice ? 2 : 3;
+  }
+  return votes > others && votes > 2;
+}
+
+/* The champion, or the better one without a voice. *rest: those who say so. */
+static const said *answer_of(const oracle *o, oracle *rest) {
+  *rest = *o;
+  const said *best = champion_of(rest);
+  for (const said *s = o->all; best && s < o->all + o->n; s++) {
+    oracle others = {.first = o->first};
+    for (const said *t = o->all; t < o->all + o->n; t++)
+      if (t->voice != s->voice) others.all[others.n++] = *t;
+    const said *other = s->voice && is_first_of_voice(o, s) ? champion_of(&others) : NULL;
+    if (!other || other->config == best->config || !most_prefer(o, other->config, best->config)) continue;
+    *rest = others;
+    best = rest->all + (other - others.all);
+  }
+  return best;
+}
+
 #endif

@@ -71,8 +71,8 @@ typedef struct clt_store_type {
   int (*add)(void *state, const clt_store_description *description, const clt_store_record *record, uint64_t *n_added,
              clt_error *error);
   /* Calls visit for each key or record. key: for the orders that visit keys NULL, or a key: then keys of its problem
-   * are enough. configuration (nullable, for OLDEST_FIRST): what each voice said last about it is enough. after: only
-   * records with larger numbers; 0 for the orders that visit keys, and for BEST_FIRST. */
+   * are enough. configuration (nullable, for OLDEST_FIRST): what each voice said last about it, in each kind of record,
+   * is enough. after: only records with larger numbers; 0 for the orders that visit keys, and for BEST_FIRST. */
   int (*walk)(void *state, clt_store_order order, const clt_store_key *key, const char *configuration, int64_t after,
               clt_store_walk_visit visit, void *user, clt_error *error);
   /* Removes the records of the description's key that were added before the Unix time before_s; 0: all. With a voice:
