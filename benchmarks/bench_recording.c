@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "format/recording.h"
 
 static void write_entry(gzFile file, int i) {

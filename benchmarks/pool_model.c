@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "measurement/statistics.h"
 #include "pool.h"
 

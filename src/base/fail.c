@@ -1,5 +1,5 @@
 #define CLT_BASE_FAIL_C
-#include "base/fail.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/plugin.h"
 #include "base/text.h"
 

@@ -1,4 +1,4 @@
-#include "base/reader.h"
+#include "base/json.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -8,9 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define MAX_KNOWN 64 /* members of one object */

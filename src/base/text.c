@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 
 #define SPARE_BYTES 16
 

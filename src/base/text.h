@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/print.h"
+#include "base/base.h"
 
 /* The value of a macro, as a text. */
 #define CLT_TEXT_OF_THIS(x) #x

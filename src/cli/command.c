@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "cli/command.h"
 #include "store/pq.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "cli/cli.h"
 #include "export/export.h"
 #include "lookup/lookup.h"

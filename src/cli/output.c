@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 
 /* --- the filter of standard output and standard error --- */
 

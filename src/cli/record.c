@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/reader.h"
+#include "base/json.h"
 #include "cli/tuning.h"
 #include "format/recording.h"
 #include "space/space.h"

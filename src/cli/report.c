@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/follow.h"

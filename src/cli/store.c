@@ -5,9 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "cli/cli.h"
 #include "device/device.h"
 #include "format/recording.h"

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "device/nvml.h"
 
 typedef struct zone {

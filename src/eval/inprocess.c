@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
 #include "measurement/equals.h"

@@ -5,9 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
 #include "problem/data.h"

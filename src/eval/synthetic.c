@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "eval/evaluators.h"
 #include "measurement/statistics.h"
 

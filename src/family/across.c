@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "device/device.h"
 
 #define MOST_DEVICES 256

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "family/measure.h"
 #include "worker/reserve.h"
 

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "family/table.h"
 #include "measurement/statistics.h"
 

@@ -4,10 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "farm/plan.h"

@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "cli/command.h"
 #include "device/device.h"
 #include "store/pq.h"

@@ -12,9 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "device/device.h"
 #include "farm/sweep.h"
 #include "worker/lock.h"

@@ -3,7 +3,7 @@
 #ifndef CLT_FARM_SHIP_H
 #define CLT_FARM_SHIP_H
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "store/pq_records.h"
 #include "store/store.h"
 

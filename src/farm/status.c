@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "device/device.h"
 #include "farm/agent.h"
 #include "space/space.h"

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "format/recording.h"
 #include "measurement/statistics.h"

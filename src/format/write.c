@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"

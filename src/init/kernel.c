@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "init/init.h"
 
 /* --- the shape of the launch --- */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/json.h"
 #include "layer/capture.h"
 #include "layer/waits.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "layer/apply.h"
 #include "layer/waits.h"

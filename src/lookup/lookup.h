@@ -7,7 +7,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "measurement/objective.h"
 
 const char *clt_catalog_system_path(void); /* path of the system's store; borrowed from the environment, or constant */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 
 void clt_equals_release(clt_equals *equals) {
   clt_map_release(&equals->indices);

@@ -6,7 +6,7 @@
 
 #include <clatune/measurement.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 
 /* The correct measurements of programs by clt_plan_hash; all zeros: none. */
 typedef struct clt_equals {

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "measurement/statistics.h"
 
 #define MAX_LOG_BYTES 16384

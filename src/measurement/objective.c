@@ -6,8 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "measurement/objective.h"

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "model/model.h"
 #include "model/sweep.h"
 #include "model/trees.h"

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "space/space.h"
 
 #define STEPS 30    /* of the ascent */

@@ -3,9 +3,7 @@
 #include <lapacke.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "format/answers.h"
 #include "model/model.h"
 

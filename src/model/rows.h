@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "base/arena.h"
+#include "base/base.h"
 #include "model/encoding.h"
 
 /* Rows that own their arrays; begin with zeroed rows. Instances are borrowed; the first one's space becomes that of the

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/map.h"
-#include "base/memory.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "space/space.h"
 
 #define LOOKED_AT 4096    /* consecutive ranks from which the fastest parameters are found */

@@ -12,7 +12,7 @@
 #ifndef CLT_MODEL_SWEEP_H
 #define CLT_MODEL_SWEEP_H
 
-#include "base/arena.h"
+#include "base/base.h"
 #include "model/encoding.h"
 #include "model/kernels.h"
 

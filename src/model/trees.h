@@ -13,7 +13,7 @@
 #include <clatune/rng.h>
 #include <jansson.h>
 
-#include "base/arena.h"
+#include "base/base.h"
 #include "model/encoding.h"
 #include "model/kernels.h"
 

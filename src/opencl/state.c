@@ -6,7 +6,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "measurement/statistics.h"
 #include "opencl/internal.h"
 

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/print.h"
+#include "base/base.h"
 #include "opencl/internal.h"
 
 /* In the order of the codes, from 0 downwards; -20 to -29 are not used. */

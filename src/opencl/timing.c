@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "device/device.h"
 #include "measurement/statistics.h"
 #include "opencl/internal.h"

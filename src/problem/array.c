@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "problem/content.h"
 
 /* --- elements --- */

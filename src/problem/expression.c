@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "problem/content.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "problem/content.h"

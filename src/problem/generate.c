@@ -10,10 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/spawn.h"
+#include "base/base.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "problem/command.h"
 

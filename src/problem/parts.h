@@ -7,7 +7,6 @@
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/reader.h"
 #include "base/text.h"
 #include "problem/data.h"
 #include "problem/guidance.h"

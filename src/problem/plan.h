@@ -6,7 +6,7 @@
 #include <clatune/log.h>
 #include <clatune/problem.h>
 
-#include "base/arena.h"
+#include "base/base.h"
 
 typedef enum clt_arg_kind {
   CLT_ARG_SCALAR,

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "problem/content.h"
 
 #define NUDGED_SHARE 5     /* CLT_INPUTS_NUDGED changes one element of so many */

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "model/model.h"
 #include "model/rows.h"
 #include "report/rows.h"

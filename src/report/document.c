@@ -4,10 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/fail.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "base/json.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "format/answers.h"

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "format/answers.h"
 #include "report/rows.h"
 

@@ -2,9 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/map.h"
-#include "base/memory.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "report/rows.h"
 #include "store/store.h"
 #include "store/words.h"

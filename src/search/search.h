@@ -7,8 +7,8 @@
 #include <clatune/sys/searcher.h>
 #include <math.h>
 
-#include "base/arena.h"
-#include "base/map.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "base/plugin.h"
 #include "space/space.h"
 

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "measurement/objective.h"
 
 #define CANDIDATES 30   /* random candidates per point of the initial design: more made no difference */

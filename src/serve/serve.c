@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "format/answers.h"
 #include "space/space.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
 #include "device/device.h"
 #include "format/answers.h"

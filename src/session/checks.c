@@ -2,9 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "session/check_stage.h"

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "measurement/objective.h"
 #include "measurement/statistics.h"

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "space/space.h"
 
 struct clt_known_entry {

@@ -2,7 +2,7 @@
 #ifndef CLT_SESSION_KNOWN_H
 #define CLT_SESSION_KNOWN_H
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "store/store.h"
 
 /* What is known of those who gave answers (clt_store_record's voice). */

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "measurement/statistics.h"
 #include "search/search.h"
 #include "session/options.h"

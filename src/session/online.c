@@ -4,8 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "measurement/objective.h"
 #include "session/session.h"
 

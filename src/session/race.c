@@ -9,10 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "problem/plan.h"
 #include "session/session.h"
 #include "worker/process.h"

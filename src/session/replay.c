@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "format/recording.h"
 #include "measurement/objective.h"
 #include "measurement/statistics.h"

@@ -6,7 +6,7 @@
 #include <clatune/online.h>
 #include <clatune/tune.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "problem/checks.h"
 #include "problem/guidance.h"
 #include "session/contest.h"

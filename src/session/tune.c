@@ -5,11 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "format/recording.h"
 #include "lookup/lookup.h"

@@ -4,9 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "measurement/objective.h"
 #include "opencl/internal.h"
 #include "problem/guidance.h"

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "lookup/lookup.h"
 #include "measurement/objective.h"
 #include "problem/guidance.h"

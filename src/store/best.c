@@ -3,10 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "measurement/objective.h"
 #include "store/best.h"
 #include "store/store.h"

@@ -8,12 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "device/device.h"
 #include "measurement/statistics.h"
 #include "problem/guidance.h"

@@ -6,7 +6,7 @@
 
 #include <clatune/sys/store.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "base/plugin.h"
 #include "measurement/objective.h"
 #include "store/words.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "worker/process.h"
 

@@ -6,9 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "format/answers.h"

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "worker/workers.h"
 
 #define MOST_PROBLEMS 50 /* tunings per process, because drivers leak some memory with each */

@@ -3,7 +3,7 @@
 #ifndef CLT_WORKER_WORKERS_H
 #define CLT_WORKER_WORKERS_H
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "measurement/equals.h"
 #include "worker/pool.h"
 

@@ -3,7 +3,7 @@
 #define TESTS_SESSION_STAGE_H
 
 #include "../search/bench.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "measurement/objective.h"
 #include "session/session.h"
 

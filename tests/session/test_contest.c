@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "measurement/statistics.h"
 #include "session/session.h"
 

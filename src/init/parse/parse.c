@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define MOST_OPTIONS 512

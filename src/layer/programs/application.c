@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/spawn.h"
 #include "layer/programs/application.h"
 
 #define LIBRARY "libclatune-layer.so"

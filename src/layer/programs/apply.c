@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "layer/programs/application.h"
 #include "layer/report.h"
 #include "lookup/lookup.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "layer/programs/capture_problem.h"

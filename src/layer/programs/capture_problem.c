@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "layer/programs/capture_problem.h"
 #include "problem/plan.h"

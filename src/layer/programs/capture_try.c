@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "layer/programs/capture_problem.h"
 #include "session/session.h"

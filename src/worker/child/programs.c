@@ -15,8 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "worker/child/child.h"
 #include "worker/message.h"
 

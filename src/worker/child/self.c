@@ -18,7 +18,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "problem/generate.h"
 #include "worker/child/child.h"
 #include "worker/message.h"
