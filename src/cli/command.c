@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "cli/command.h"
+#include "cli/cli.h"
 #include "store/pq.h"
 
 #define TEXT_COLUMN 24

@@ -1,5 +1,5 @@
 /* Answers as JSON, and their text, which is drawn from the JSON (report/draw.h). */
-#include "cli/document.h"
+#include "cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Reads a growing file of events. */
-#include "cli/follow.h"
+#include "cli/tuning.h"
 
 #include <stdio.h>
 #include <stdlib.h>

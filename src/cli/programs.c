@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/cli.h"
 
 #define MOST_DESCRIBED 262144 /* bytes */
 

@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/follow.h"
+#include "cli/tuning.h"
 #include "problem/instance.h"
 #include "report/report.h"
 #include "store/pq.h"

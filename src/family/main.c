@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/cli.h"
 #include "eval/evaluators.h"
 #include "family/measure.h"
 #include "family/report.h"

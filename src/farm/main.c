@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "cli/command.h"
+#include "cli/cli.h"
 #include "device/device.h"
 #include "store/pq.h"
 

@@ -2,7 +2,7 @@
 #ifndef CLT_LAYER_PROGRAMS_APPLICATION_H
 #define CLT_LAYER_PROGRAMS_APPLICATION_H
 
-#include "cli/command.h"
+#include "cli/cli.h"
 
 /* Runs the command line after "--" with the OpenCL layer and waits for its end. instructions (layer/layer.h, reference
  * stolen) are written to layer.json in `folder`. to_stderr: its standard output goes to this process's standard error.
