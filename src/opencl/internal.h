@@ -12,7 +12,7 @@
 
 #include <clatune/rng.h>
 
-#include "opencl/sum.h"
+#include "opencl/memory.h"
 #include "problem/generate.h"
 
 /* --- device.c --- */

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/base.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "opencl/internal.h"
 
 /* Xorshift never makes 0 of another number, but no compiler knows that. */

@@ -1,5 +1,5 @@
 /* OpenCL's status codes, and failed configurations. */
-#include "opencl/status.h"
+#include "opencl/program.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

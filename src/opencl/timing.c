@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "device/device.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "opencl/internal.h"
 
 /* With this many ticks of the device's clock, a run is known to 1 %. */
