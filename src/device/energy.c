@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "device/nvml.h"
+#include "device/device.h"
 
 typedef struct zone {
   char name[64];              /* of its folder */

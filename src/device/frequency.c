@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/text.h"
-#include "device/nvml.h"
+#include "device/device.h"
 
 #define SYSFS "/sys"
 #define MOST_MHZ 1e5 /* what is above it is no clock */
