@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "base/base.h"
-#include "format/recording.h"
+#include "format/format.h"
 
 static void write_entry(gzFile file, int i) {
   int a = i % 150, b = i / 150;

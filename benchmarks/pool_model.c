@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "pool.h"
 
 #define MAX_SETTINGS 16

@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
-#include "format/answers.h"
+#include "format/format.h"
 #include "report/draw.h"
 #include "store/store.h"
 

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "problem/command.h"
 
 /* --- answers --- */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "cli/arguments.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 
 /* --- standard output, standard error, and the end of the program --- */
 

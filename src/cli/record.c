@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "cli/tuning.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "space/space.h"
 
 /* --- sample --- */

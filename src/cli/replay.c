@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "search/search.h"
 
 #define MOST_EVALUATIONS 10000000

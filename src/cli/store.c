@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "cli/cli.h"
 #include "device/device.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "lookup/lookup.h"
 #include "space/space.h"
 #include "store/agents.h"

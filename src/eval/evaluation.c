@@ -15,8 +15,7 @@
 #include "base/base.h"
 #include "base/text.h"
 #include "eval/command.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 #define COPIED_AT_ONCE ((size_t)1 << 26)
 

@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
-#include "measurement/equals.h"
+#include "measurement/measurement.h"
 #include "opencl/executor.h"
 
 typedef struct inprocess_options {

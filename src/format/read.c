@@ -6,8 +6,8 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "format/recording.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "space/space.h"
 
 #define MAX_LINE_BYTES 256   /* of names and of displayed texts */

@@ -1,4 +1,4 @@
-#include "format/recording.h"
+#include "format/format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "space/space.h"
 

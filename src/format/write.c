@@ -11,9 +11,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "format/answers.h"
-#include "format/recording.h"
-#include "measurement/objective.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "problem/instance.h"
 #include "space/space.h"
 

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "layer/capture.h"
 #include "layer/waits.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 #define MOST_UNCHANGED 8             /* launches that change nothing, until the first of them is good enough */
 #define MOST_TIMES ((size_t)1 << 16) /* kept per size, for the median */

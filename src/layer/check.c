@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "layer/apply.h"
 #include "layer/waits.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 #define MOST_ROUNDS 7  /* the interval of 7 rounds has 98 % confidence */
 #define MOST_SECONDS 2 /* no round begins later */

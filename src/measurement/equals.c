@@ -1,5 +1,5 @@
 /* Configurations with equal programs. */
-#include "measurement/equals.h"
+#include "measurement/measurement.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 #define MAX_LOG_BYTES 16384
 

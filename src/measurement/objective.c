@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "problem/command.h"
 
 /* The built-in metrics. FIGURE exists only if the program reports a figure that is not a time. */

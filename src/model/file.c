@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "format/answers.h"
+#include "format/format.h"
 #include "model/model.h"
 
 #define MAGIC "clatune-model 1 "

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "format/answers.h"
+#include "format/format.h"
 #include "model/model.h"
 
 #define FEWEST_SIZES 5 /* from which on whole sizes are left out */

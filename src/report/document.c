@@ -9,9 +9,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "format/answers.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "report/rows.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 #define MOST_PATH 80
 #define MOST_MEMBER 160

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "format/answers.h"
+#include "format/format.h"
 #include "report/rows.h"
 
 json_t *clt_report_front(const clt_tuning *t) {

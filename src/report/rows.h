@@ -3,8 +3,7 @@
 #define CLT_REPORT_ROWS_H
 
 #include "base/text.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "report/report.h"
 
 /* One configuration. Rows are in the order of measurement, or of the recording's file. */

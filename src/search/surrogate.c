@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 
 #define CANDIDATES 30   /* random candidates per point of the initial design: more made no difference */
 #define MIN_CORRECT 5   /* correct rows that a committee needs */

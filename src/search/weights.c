@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "search/surrogate.h"
 
 #define RHO 0.05 /* the weight of the sum: Knowles' value */

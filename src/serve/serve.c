@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "format/answers.h"
+#include "format/format.h"
 #include "space/space.h"
 
 #define MOST_ASKED 10000

@@ -5,8 +5,7 @@
 
 #include "base/base.h"
 #include "base/text.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "session/race.h"
 #include "session/session.h"

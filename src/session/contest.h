@@ -4,7 +4,7 @@
 
 #include <clatune/sys/evaluator.h>
 
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 
 /* Rounds end when each other finalist is significantly slower than the leader (5 % in all tests together) or within the
  * tolerance of its median, or at a limit. The tests are after min_rounds, then each time after half as many again.

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/hash.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "search/search.h"
 #include "session/options.h"
 #include "store/pq.h"

@@ -4,7 +4,7 @@
 
 #include <clatune/sys/searcher.h>
 
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "session/known.h"
 #include "worker/lock.h"
 

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/recording.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 
 struct run {
   double *fractions;   /* [evaluation] */

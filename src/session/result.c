@@ -7,9 +7,8 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "format/answers.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "session/session.h"
 
 clt_tune_result *clt_result_new(void) {

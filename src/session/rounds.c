@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "session/session.h"
 
 /* --- statistics --- */

@@ -6,9 +6,9 @@
 
 #include "base/base.h"
 #include "base/text.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "session/session.h"
 #include "space/space.h"
 #include "store/store.h"

@@ -5,7 +5,7 @@
 #include <clatune/recording.h>
 #include <clatune/sys/searcher.h>
 
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 
 typedef struct clt_sources {
   clt_search_source *sources; /* names, configurations and costs are owned */

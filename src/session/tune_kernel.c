@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "opencl/internal.h"
 #include "problem/guidance.h"
 #include "session/session.h"

@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "session/session.h"
 

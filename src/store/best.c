@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "base/hash.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "store/best.h"
 #include "store/store.h"
 #include "store/words.h"

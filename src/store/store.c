@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "device/device.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "store/pq.h"
 

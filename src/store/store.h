@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/plugin.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "store/words.h"
 
 #define CLT_STORE_FILE "store.sqlite"

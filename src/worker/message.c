@@ -10,8 +10,8 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "format/answers.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "space/space.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "base/text.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 #define MAX_SETBACKS 3
 /* The compile timeout, unless the user sets one: at first, and at least, after ENOUGH_BUILDS builds. */

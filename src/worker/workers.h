@@ -4,7 +4,7 @@
 #define CLT_WORKER_WORKERS_H
 
 #include "base/hash.h"
-#include "measurement/equals.h"
+#include "measurement/measurement.h"
 #include "worker/pool.h"
 
 #define CLT_POOL_BUILDS 128 /* number of build times that are remembered */

@@ -4,7 +4,7 @@
 
 #include "../search/bench.h"
 #include "base/base.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "session/session.h"
 
 #define MAX 64

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "session/session.h"
 
 static void the_sign_test_is_exact(void **state) {

@@ -6,8 +6,8 @@
 #include "base/base.h"
 #include "base/text.h"
 #include "clatune/tune.h"
-#include "format/recording.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "search/search.h"
 #include "session/session.h"
 

@@ -14,7 +14,7 @@
 #include "layer/programs/application.h"
 #include "layer/report.h"
 #include "lookup/lookup.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "problem/generate.h"
 #include "problem/instance.h"
 #include "store/best.h"
