@@ -10,7 +10,7 @@
 #include "export/export.h"
 #include "lookup/lookup.h"
 #include "lookup/portable.h"
-#include "problem/generate.h"
+#include "problem/command.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 

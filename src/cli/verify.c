@@ -6,8 +6,8 @@
 
 #include "cli/tuning.h"
 #include "device/device.h"
+#include "problem/command.h"
 #include "problem/data.h"
-#include "problem/generate.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "session/race.h"

@@ -10,7 +10,7 @@
 #include "device/device.h"
 #include "export/texts.h"
 #include "lookup/portable.h"
-#include "problem/generate.h"
+#include "problem/command.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "space/expr.h"

@@ -10,7 +10,6 @@
 #include <clatune/tune.h>
 
 #include "choice/choice.h"
-#include "problem/content.h"
 #include "problem/instance.h"
 #include "problem/load.h"
 #include "store/store.h"

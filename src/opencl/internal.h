@@ -13,7 +13,7 @@
 #include <clatune/rng.h>
 
 #include "opencl/memory.h"
-#include "problem/generate.h"
+#include "problem/command.h"
 
 /* --- device.c --- */
 

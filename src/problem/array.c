@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "problem/content.h"
+#include "problem/instance.h"
 
 /* --- elements --- */
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "problem/content.h"
 #include "problem/instance.h"
 
 /* --- inputs --- */

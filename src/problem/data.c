@@ -10,7 +10,6 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "problem/content.h"
 #include "problem/instance.h"
 
 /* --- recipes --- */

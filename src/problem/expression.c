@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "problem/content.h"
 #include "problem/instance.h"
 #include "problem/load.h"
 

@@ -1,5 +1,5 @@
 /* Runs generators: one program for each configuration, or one that answers line by line. */
-#include "problem/generate.h"
+#include "problem/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,6 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "problem/command.h"
 
 #define MOST_BYTES ((size_t)16 << 20) /* of an answer */
 #define MOST_LAUNCHES ((size_t)10000)

@@ -11,7 +11,6 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "problem/content.h"
 #include "problem/instance.h"
 #include "problem/module_paths.h"
 

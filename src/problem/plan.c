@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "problem/command.h"
-#include "problem/content.h"
+#include "problem/instance.h"
 #include "space/space.h"
 
 #define ABSENT SIZE_MAX

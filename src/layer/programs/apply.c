@@ -15,7 +15,7 @@
 #include "layer/report.h"
 #include "lookup/lookup.h"
 #include "measurement/measurement.h"
-#include "problem/generate.h"
+#include "problem/command.h"
 #include "problem/instance.h"
 #include "store/best.h"
 #include "store/store.h"

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "problem/generate.h"
+#include "problem/command.h"
 #include "worker/child/child.h"
 #include "worker/message.h"
 
