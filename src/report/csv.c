@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "report/rows.h"
+#include "report/report.h"
 
 static void add_number(clt_text *out, double x, char end) {
   if (isfinite(x)) clt_text_printf(out, "%.9g", x);

@@ -12,7 +12,7 @@
 #include "format/format.h"
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
-#include "report/rows.h"
+#include "report/report.h"
 
 #define FASTEST 10
 #define MOST_VALUES 16 /* of a parameter in plots and text; of longer lists those with the best costs */

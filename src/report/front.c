@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "format/format.h"
-#include "report/rows.h"
+#include "report/report.h"
 
 json_t *clt_report_front(const clt_tuning *t) {
   const clt_report_rows *rows = &t->rows;

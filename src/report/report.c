@@ -12,7 +12,6 @@
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "report/report.h"
-#include "report/rows.h"
 #include "store/best.h"
 #include "store/store.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "base/hash.h"
-#include "report/rows.h"
+#include "report/report.h"
 #include "store/store.h"
 #include "store/words.h"
 
