@@ -1,4 +1,4 @@
-#include "farm/ship.h"
+#include "farm/queue.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

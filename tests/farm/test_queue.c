@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "farm/agent.h"
 #include "farm/queue.h"
-#include "farm/ship.h"
 #include "session/session.h"
 #include "store/schema.h"
 
