@@ -5,7 +5,7 @@
 
 #include "cli/tuning.h"
 #include "problem/guidance.h"
-#include "session/race.h"
+#include "session/contest.h"
 #include "session/session.h"
 
 /* --- the document --- */

@@ -10,7 +10,7 @@
 #include "problem/data.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
-#include "session/race.h"
+#include "session/contest.h"
 #include "session/session.h"
 #include "space/space.h"
 

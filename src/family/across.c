@@ -1,4 +1,4 @@
-#include "family/across.h"
+#include "family/train.h"
 
 #include <math.h>
 #include <stdio.h>

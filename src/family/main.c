@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "eval/evaluators.h"
-#include "family/measure.h"
+#include "family/family.h"
 #include "family/report.h"
 #include "opencl/timing.h"
 #include "problem/guidance.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "family/measure.h"
-#include "worker/reserve.h"
+#include "family/train.h"
+#include "worker/pool.h"
 
 #define MAX_TUNED 64 /* inputs that a variant is tuned on */
 

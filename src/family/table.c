@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "family/table.h"
+#include "family/family.h"
 #include "measurement/measurement.h"
 
 #define LEAST_GAIN 0.01 /* that the next configuration of a portfolio must bring */

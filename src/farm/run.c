@@ -16,7 +16,7 @@
 #include "device/device.h"
 #include "farm/sweep.h"
 #include "worker/lock.h"
-#include "worker/reserve.h"
+#include "worker/pool.h"
 
 #define TERMINAL_PERIOD_S 0.1
 #define WAIT_MS 50 /* the longest delay before a stop request is noticed while idle */

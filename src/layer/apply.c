@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "layer/waits.h"
+#include "layer/layer.h"
 
 #define MOST_DEVICES 16
 

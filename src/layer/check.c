@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "base/text.h"
 #include "layer/apply.h"
-#include "layer/waits.h"
+#include "layer/layer.h"
 #include "measurement/measurement.h"
 
 #define MOST_ROUNDS 7  /* the interval of 7 rounds has 98 % confidence */

@@ -1,4 +1,4 @@
-#include "model/encoding.h"
+#include "model/rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "model/gaussian.h"
+#include "model/model.h"
 
 #include <lapacke.h>
 #include <math.h>

@@ -13,8 +13,8 @@
 #define CLT_MODEL_SWEEP_H
 
 #include "base/base.h"
-#include "model/encoding.h"
 #include "model/kernels.h"
+#include "model/rows.h"
 
 /* --- the content of the table --- */
 

@@ -37,7 +37,7 @@ int clt_report_add_key(clt_report *report, clt_store *store, const clt_store_des
                        clt_error *error);
 /* From a recording, in the order of its file. */
 int clt_report_add_recording(clt_report *report, const clt_recording *recording, clt_error *error);
-/* What runs now (cli/follow.h); stolen. Unless it has ended, the page asks the browser to load it again. */
+/* What runs now (cli/tuning.h); stolen. Unless it has ended, the page asks the browser to load it again. */
 void clt_report_follow(clt_report *report, json_t *follow);
 size_t clt_report_n_tunings(const clt_report *report);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "model/gaussian.h"
 #include "model/model.h"
 #include "search/surrogate.h"
 #include "space/space.h"

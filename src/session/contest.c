@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
-#include "session/race.h"
+#include "session/contest.h"
 #include "session/session.h"
 #include "store/best.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
 /* Known answers: from the store and from this session. */
-#include "session/known.h"
+#include "session/loop.h"
 
 #include <math.h>
 #include <stdlib.h>

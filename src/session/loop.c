@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "measurement/measurement.h"
 #include "search/search.h"
-#include "session/options.h"
 #include "store/pq.h"
 
 /* --- opening --- */

@@ -1,5 +1,5 @@
 /* The searcher and the evaluator of a session, and their options. */
-#include "session/options.h"
+#include "session/loop.h"
 
 #include <clatune/tune.h>
 

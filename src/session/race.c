@@ -1,5 +1,5 @@
 /* The check of a winner with Oclgrind. */
-#include "session/race.h"
+#include "session/contest.h"
 
 #include <errno.h>
 #include <math.h>

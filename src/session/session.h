@@ -11,7 +11,6 @@
 #include "problem/guidance.h"
 #include "session/contest.h"
 #include "session/loop.h"
-#include "session/options.h"
 #include "session/sources.h"
 
 /* --- given configurations (verify.c) --- */

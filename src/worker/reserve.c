@@ -5,7 +5,7 @@
  *
  * A kernel on the CPU may have damaged its process. So only workers without any failure are kept; a failure in one
  * is repeated in a new process; and a new process makes the data, because all results are compared with them. */
-#include "worker/reserve.h"
+#include "worker/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>

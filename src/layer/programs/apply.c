@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "base/hash.h"
-#include "layer/programs/application.h"
+#include "layer/programs/programs.h"
 #include "layer/report.h"
 #include "lookup/lookup.h"
 #include "measurement/measurement.h"

@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "base/text.h"
-#include "layer/programs/capture_problem.h"
+#include "layer/programs/programs.h"
 #include "problem/plan.h"
 
 #define MOST_GROUP 1024      /* along a dimension, unless the application uses more */
