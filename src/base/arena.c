@@ -1,8 +1,6 @@
 #include "base/base.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-
 
 struct clt_arena_block {
   struct clt_arena_block *next;

@@ -1,4 +1,4 @@
-/* base/base.h - what most files need: errors, memory, numbers in texts, time, threads. */
+/* base/base.h - what most files need: errors, memory, numbers in texts, time, threads, and C's basic types. */
 #ifndef CLT_BASE_BASE_H
 #define CLT_BASE_BASE_H
 
@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 /* --- reporting errors from inside the library, and requests to stop --- */

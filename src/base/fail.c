@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-
 static const struct {
   int code;
   const char *text;

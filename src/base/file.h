@@ -2,10 +2,6 @@
 #ifndef CLT_BASE_FILE_H
 #define CLT_BASE_FILE_H
 
-#include <clatune/error.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/text.h"

@@ -2,13 +2,8 @@
 #ifndef CLT_BASE_JSON_H
 #define CLT_BASE_JSON_H
 
-#include <clatune/error.h>
 #include <clatune/value.h>
 #include <jansson.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/text.h"
 

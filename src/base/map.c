@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* Open addressing with linear probing, at most half full; removing closes the gap, so that there are no tombstones. */
 struct clt_map_slot {
   uint64_t key, value;

@@ -1,8 +1,6 @@
 #include <clatune/sys/option.h>
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

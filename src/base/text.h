@@ -2,11 +2,6 @@
 #ifndef CLT_BASE_TEXT_H
 #define CLT_BASE_TEXT_H
 
-#include <clatune/error.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/base.h"
 
 /* The value of a macro, as a text. */

@@ -1,6 +1,6 @@
 /* cli/cli.h - shared by the commands: their subject, their answers, running them. Each command has a file and is listed
- * in main.c. Unless a function returns an exit code, a failure prints a message and ends the program. Results live until
- * the command ends (cli_keep). */
+ * in main.c. Unless a function returns an exit code, a failure prints a message and ends the program. Results live
+ * until the command ends (cli_keep). */
 #ifndef CLT_CLI_CLI_H
 #define CLT_CLI_CLI_H
 

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
 #include "report/draw.h"
 #include "report/report.h"
 

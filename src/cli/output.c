@@ -1,7 +1,4 @@
-#include "cli/cli.h"
-
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "cli/cli.h"
 
 /* --- the filter of standard output and standard error --- */
 

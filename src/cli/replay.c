@@ -1,5 +1,4 @@
 /* clatune replay: runs a searcher on recorded spaces. */
-#include "session/replay.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include "cli/cli.h"
 #include "format/format.h"
 #include "search/search.h"
+#include "session/sources.h"
 
 #define MOST_EVALUATIONS 10000000
 #define MAX_COLUMNS 16

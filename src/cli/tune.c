@@ -1,6 +1,5 @@
 /* `clatune tune`: its answer as a document, and the text drawn from it. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/tuning.h"

@@ -1,12 +1,10 @@
 #include "family/train.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "device/device.h"
 
 #define MOST_DEVICES 256
 /* Of squared distances, in units of the devices' spread: */

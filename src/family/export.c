@@ -1,5 +1,4 @@
 /* Writes models: their file, and C code with the functions of evaluate.h, the parameters and the conditions. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

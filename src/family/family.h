@@ -7,8 +7,6 @@
 #ifndef CLT_FAMILY_FAMILY_H
 #define CLT_FAMILY_FAMILY_H
 
-#include <clatune/tune.h>
-
 #include "choice/choice.h"
 #include "problem/instance.h"
 #include "problem/load.h"

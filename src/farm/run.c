@@ -15,7 +15,6 @@
 #include "base/base.h"
 #include "device/device.h"
 #include "farm/sweep.h"
-#include "worker/lock.h"
 #include "worker/pool.h"
 
 #define TERMINAL_PERIOD_S 0.1

@@ -1,5 +1,4 @@
 /* Submitted plans: writing them as a text without paths, and reading such texts on other machines. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

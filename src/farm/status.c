@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "device/device.h"
 #include "farm/agent.h"
 #include "space/space.h"
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/text.h"
 #include "layer/layer.h"
 
 #define MOST_DEVICES 16

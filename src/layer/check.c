@@ -1,10 +1,8 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "base/text.h"
 #include "layer/apply.h"
 #include "layer/layer.h"
 #include "measurement/measurement.h"

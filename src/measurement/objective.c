@@ -1,7 +1,6 @@
 /* The metrics of a problem, the one that is the objective, and the cost of a measurement. */
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

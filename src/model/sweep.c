@@ -1,4 +1,4 @@
-#include "model/sweep.h"
+#include "model/network.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include <ctype.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

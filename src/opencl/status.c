@@ -1,7 +1,6 @@
 /* OpenCL's status codes, and failed configurations. */
 #include "opencl/program.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

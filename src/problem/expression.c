@@ -1,7 +1,6 @@
 /* Expressions of a problem: adding them to its table, their symbols, their evaluation; metrics. */
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

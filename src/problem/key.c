@@ -1,6 +1,5 @@
 /* The keys of instances in stores. */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

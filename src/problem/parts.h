@@ -2,9 +2,6 @@
 #ifndef CLT_PROBLEM_PARTS_H
 #define CLT_PROBLEM_PARTS_H
 
-#include <clatune/module.h>
-#include <clatune/rng.h>
-
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"

@@ -3,7 +3,6 @@
 #ifndef CLT_PROBLEM_PLAN_H
 #define CLT_PROBLEM_PLAN_H
 
-#include <clatune/log.h>
 #include <clatune/problem.h>
 
 #include "base/base.h"

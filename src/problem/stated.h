@@ -2,8 +2,6 @@
 #ifndef CLT_PROBLEM_STATED_H
 #define CLT_PROBLEM_STATED_H
 
-#include <clatune/problem.h>
-
 #include "base/json.h"
 #include "problem/data.h"
 

@@ -2,7 +2,6 @@
 #include "report/draw.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "measurement/measurement.h"

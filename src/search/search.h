@@ -3,7 +3,6 @@
 #ifndef CLT_SEARCH_SEARCH_H
 #define CLT_SEARCH_SEARCH_H
 
-#include <clatune/model.h>
 #include <clatune/sys/searcher.h>
 #include <math.h>
 

@@ -2,7 +2,6 @@
  * "Machine learning based auto-tuning for enhanced OpenCL performance portability", 2015, section 4). */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 
 #include <clatune/device.h>
 #include <clatune/sys/evaluator.h>
-#include <clatune/tune.h>
 
 #include "measurement/measurement.h"
 

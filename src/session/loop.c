@@ -8,7 +8,6 @@
 #include "base/base.h"
 #include "base/hash.h"
 #include "measurement/measurement.h"
-#include "search/search.h"
 #include "store/pq.h"
 
 /* --- opening --- */

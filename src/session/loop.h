@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "measurement/measurement.h"
 #include "store/store.h"
-#include "worker/lock.h"
+#include "worker/pool.h"
 
 /* --- the searcher and the evaluator of a session, and their options --- */
 

@@ -1,5 +1,4 @@
 /* Many sessions on recordings, run in parallel. */
-#include "session/replay.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "base/base.h"
 #include "format/format.h"
 #include "measurement/measurement.h"
+#include "session/sources.h"
 
 struct run {
   double *fractions;   /* [evaluation] */

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "measurement/measurement.h"
-#include "session/session.h"
+#include "session/contest.h"
 
 /* --- statistics --- */
 

@@ -9,7 +9,7 @@
 #include "format/format.h"
 #include "lookup/lookup.h"
 #include "measurement/measurement.h"
-#include "session/session.h"
+#include "session/sources.h"
 #include "space/space.h"
 #include "store/store.h"
 

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/plugin.h"
 #include "lookup/lookup.h"
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
-#include "session/session.h"
 
 struct clt_tuner {
   pthread_mutex_t mutex;     /* for store and online, which are opened when first needed */

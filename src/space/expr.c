@@ -1,7 +1,6 @@
 #include "space/expr.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

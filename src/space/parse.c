@@ -1,6 +1,5 @@
 /* A precedence climbing parser for the operators of Python and C, with Python's precedences; '!' has the precedence of
  * a sign. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "worker/lock.h"
+#include "worker/pool.h"
 
 #include <errno.h>
 #include <fcntl.h>

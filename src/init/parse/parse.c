@@ -9,7 +9,6 @@
 #include <glob.h>
 #include <jansson.h>
 #include <libgen.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Runs programs for a tuner, and ends them with all their descendants. */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
