@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/recording.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 
 #define SEEDS 20
 #define BUDGET 100

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "opencl/executor.h"
 #include "plain_loops.h"
 #include "stereo.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "lookup/lookup.h"
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "store/schema.h"
 #include "store/store.h"

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "../tests/model/fann_run.h"
 #include "../tests/model/row.h"
+#include "base/base.h"
 #include "model/model.h"
 
 #define ROWS 2000

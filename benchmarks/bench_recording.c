@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/clock.h"
-#include "format/recording.h"
+#include "base/base.h"
+#include "format/format.h"
 
 static void write_entry(gzFile file, int i) {
   int a = i % 150, b = i / 150;

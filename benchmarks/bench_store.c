@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 
 static int count(void *user, clt_record_kind kind, const clt_measurement *m) {
   (void)kind;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "opencl/executor.h"
 
 enum { RADIUS = 2, RUNS = 7 };

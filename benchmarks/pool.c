@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/device.h"
-#include "format/recording.h"
+#include "format/format.h"
 
 static bool complain(const clt_error *error) {
   char text[2048];

@@ -25,8 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "measurement/statistics.h"
+#include "base/base.h"
+#include "measurement/measurement.h"
 #include "pool.h"
 
 #define MAX_SETTINGS 16

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/recording.h"
+#include "format/format.h"
 
 typedef struct options {
   const char *samples, *max;

@@ -3,7 +3,7 @@
  * FOLDER is installed as libexec/clatune/modules. */
 #include <stdio.h>
 
-#include "problem/content.h"
+#include "problem/instance.h"
 
 int main(int argc, char **argv) {
   clt_error error = {0};

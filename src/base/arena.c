@@ -1,10 +1,6 @@
-#include "base/arena.h"
+#include "base/base.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-
-#include "base/fail.h"
-#include "base/memory.h"
 
 struct clt_arena_block {
   struct clt_arena_block *next;

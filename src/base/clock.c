@@ -1,4 +1,4 @@
-#include "base/clock.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <stdio.h>

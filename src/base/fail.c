@@ -1,12 +1,10 @@
 #define CLT_BASE_FAIL_C
-#include "base/fail.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/text.h"
 
 static const struct {
   int code;

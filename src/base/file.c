@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
 
 #define CHUNK_BYTES (64 << 10)

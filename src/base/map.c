@@ -1,9 +1,7 @@
-#include "base/map.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/hash.h"
 
 /* Open addressing with linear probing, at most half full; removing closes the gap, so that there are no tombstones. */
 struct clt_map_slot {

@@ -1,6 +1,5 @@
-#include "base/memory.h"
+#include "base/base.h"
 
-#include <clatune/error.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "base/parallel.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,12 +1,10 @@
 #include <clatune/sys/option.h>
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/plugin.h"
 #include "base/text.h"
 

@@ -1,4 +1,4 @@
-#include "base/print.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,16 +1,14 @@
-#include "base/reader.h"
+#include "base/json.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define MAX_KNOWN 64 /* members of one object */

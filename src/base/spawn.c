@@ -1,4 +1,4 @@
-#include "base/spawn.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 
 extern char **environ;
 

@@ -2,13 +2,10 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 
 #define SPARE_BYTES 16
 

@@ -2,12 +2,7 @@
 #ifndef CLT_BASE_TEXT_H
 #define CLT_BASE_TEXT_H
 
-#include <clatune/error.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/print.h"
+#include "base/base.h"
 
 /* The value of a macro, as a text. */
 #define CLT_TEXT_OF_THIS(x) #x

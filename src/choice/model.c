@@ -3,10 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
-#include "base/reader.h"
 #include "choice/choice.h"
 
 #define MAX_MODEL_BYTES ((size_t)256 << 20)

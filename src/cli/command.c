@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "cli/command.h"
+#include "base/base.h"
+#include "cli/cli.h"
 #include "store/pq.h"
 
 #define TEXT_COLUMN 24

@@ -1,5 +1,5 @@
 /* Answers as JSON, and their text, which is drawn from the JSON (report/draw.h). */
-#include "cli/document.h"
+#include "cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "problem/command.h"
 
 /* --- answers --- */

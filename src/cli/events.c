@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "cli/cli.h"
 
 #define WAITS_PERIOD_S 1.0

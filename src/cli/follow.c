@@ -1,5 +1,5 @@
 /* Reads a growing file of events. */
-#include "cli/follow.h"
+#include "cli/tuning.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,8 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
 #include "report/draw.h"
-#include "report/rows.h"
+#include "report/report.h"
 
 static json_t *text_of(const json_t *object, const char *name) {
   return clt_report_string(clt_json_string(object, name));

@@ -1,16 +1,15 @@
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "cli/cli.h"
 #include "export/export.h"
 #include "lookup/lookup.h"
 #include "lookup/portable.h"
-#include "problem/generate.h"
+#include "problem/command.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 

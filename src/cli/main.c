@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/cli.h"
 #include "eval/evaluators.h"
 #include "model/model.h"
 #include "search/search.h"

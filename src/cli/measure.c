@@ -1,6 +1,5 @@
 /* `clatune measure`: times given configurations side by side, without a search and without storing anything. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,14 +1,12 @@
-#include "cli/cli.h"
-
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/base.h"
+#include "cli/cli.h"
 
 /* --- the filter of standard output and standard error --- */
 

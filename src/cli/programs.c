@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/spawn.h"
+#include "base/file.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/cli.h"
 
 #define MOST_DESCRIBED 262144 /* bytes */
 

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "cli/cli.h"
 #include "session/session.h"
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/reader.h"
+#include "base/json.h"
 #include "cli/tuning.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "space/space.h"
 
 /* --- sample --- */

@@ -1,13 +1,13 @@
 /* clatune replay: runs a searcher on recorded spaces. */
-#include "session/replay.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "search/search.h"
+#include "session/sources.h"
 
 #define MOST_EVALUATIONS 10000000
 #define MAX_COLUMNS 16

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/follow.h"
+#include "cli/tuning.h"
 #include "problem/instance.h"
 #include "report/report.h"
 #include "store/pq.h"

@@ -1,7 +1,6 @@
-#include <stdio.h>
+#include "space/space.h"
 
 #include "cli/cli.h"
-#include "space/space.h"
 
 static json_t *space_json(const cli_subject *subject, const char *path) {
   const clt_space *space = clt_instance_space(subject->instance);

@@ -5,12 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "cli/cli.h"
 #include "device/device.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "lookup/lookup.h"
 #include "space/space.h"
 #include "store/agents.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "lookup/lookup.h"
 #include "model/model.h"
 #include "problem/guidance.h"

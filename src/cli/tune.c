@@ -1,11 +1,10 @@
 /* `clatune tune`: its answer as a document, and the text drawn from it. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/tuning.h"
 #include "problem/guidance.h"
-#include "session/race.h"
+#include "session/contest.h"
 #include "session/session.h"
 
 /* --- the document --- */

@@ -1,10 +1,14 @@
-/* cli/tuning.h - a tuning session from the command line, shared by `tune`, `sample` and `record`. */
+/* cli/tuning.h - a tuning session from the command line; reports that follow one. */
 #ifndef CLT_CLI_TUNING_H
 #define CLT_CLI_TUNING_H
+
+#include <jansson.h>
 
 #include "cli/cli.h"
 #include "eval/evaluators.h"
 #include "search/search.h"
+
+/* --- a tuning session from the command line, shared by `tune`, `sample` and `record` --- */
 
 typedef struct cli_tuning {
   cli_subject subject;
@@ -78,5 +82,21 @@ const char *cli_share(char out[32], double share);
 
 /* The text that tune and verify print for a program whose result nothing compares. */
 #define CLI_UNCHECKED_PROGRAM "it runs; the result was not checked, because the problem has no \"Check\" command"
+
+/* --- what the events of a running search, sweep or farm say, for `clatune report --follow` --- */
+
+/* Zeroed before use, but for the path. */
+typedef struct cli_follow {
+  const char *path; /* of a file of --events */
+  json_t *tunings;  /* key of the tuning -> its state */
+  long offset;      /* of the first line that is not read yet */
+  bool ended;
+} cli_follow;
+
+/* Reads the lines that are new, and complete. Returns whether there are any. A file that got shorter is a new one. */
+bool cli_follow_read(cli_follow *follow);
+/* The state for the page: "file", "ended" and "tunings". */
+json_t *cli_follow_json(const cli_follow *follow);
+void cli_follow_release(cli_follow *follow);
 
 #endif

@@ -6,11 +6,11 @@
 
 #include "cli/tuning.h"
 #include "device/device.h"
+#include "problem/command.h"
 #include "problem/data.h"
-#include "problem/generate.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
-#include "session/race.h"
+#include "session/contest.h"
 #include "session/session.h"
 #include "space/space.h"
 

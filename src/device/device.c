@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "device/device.h"
 
 typedef enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_U32, FIELD_U64, FIELD_BOOL, FIELD_REAL, FIELD_TYPE } field_kind;

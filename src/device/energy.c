@@ -2,15 +2,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "device/nvml.h"
+#include "base/base.h"
+#include "device/device.h"
 
 typedef struct zone {
   char name[64];              /* of its folder */

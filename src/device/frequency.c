@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "device/nvml.h"
+#include "device/device.h"
 
 #define SYSFS "/sys"
 #define MOST_MHZ 1e5 /* what is above it is no clock */

@@ -1,4 +1,4 @@
-#include "device/nvml.h"
+#include "device/device.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

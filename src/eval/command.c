@@ -8,9 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "eval/evaluators.h"

@@ -12,12 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "eval/command.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 #define COPIED_AT_ONCE ((size_t)1 << 26)
 

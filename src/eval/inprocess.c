@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
-#include "measurement/equals.h"
+#include "measurement/measurement.h"
 #include "opencl/executor.h"
 
 typedef struct inprocess_options {

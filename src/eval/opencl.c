@@ -5,13 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
+#include "problem/command.h"
 #include "problem/data.h"
-#include "problem/generate.h"
 #include "problem/guidance.h"
 #include "worker/message.h"
 #include "worker/pools.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
 
 #define MAX_CAPACITY 1024

@@ -1,5 +1,5 @@
 /* Common parts of evaluators: how often a configuration is run, and checks of what the caller asks for. */
-#include "base/fail.h"
+#include "base/base.h"
 #include "eval/evaluators.h"
 #include "problem/guidance.h"
 

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "eval/evaluators.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 #define N_PROBES 4096 /* sampled configurations that determine the threshold of failure */
 #define N_PAIRS 3     /* interactions per parameter */

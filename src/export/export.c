@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "device/device.h"
 #include "export/texts.h"
 #include "lookup/portable.h"
-#include "problem/generate.h"
+#include "problem/command.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "space/expr.h"

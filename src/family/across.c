@@ -1,13 +1,10 @@
-#include "family/across.h"
+#include "family/train.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "device/device.h"
+#include "base/base.h"
 
 #define MOST_DEVICES 256
 /* Of squared distances, in units of the devices' spread: */

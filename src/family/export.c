@@ -1,9 +1,8 @@
 /* Writes models: their file, and C code with the functions of evaluate.h, the parameters and the conditions. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "family/train.h"

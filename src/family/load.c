@@ -2,11 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "family/family.h"
 
 #define MAX_FAMILY_BYTES ((size_t)16 << 20)

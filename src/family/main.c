@@ -8,9 +8,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/cli.h"
 #include "eval/evaluators.h"
-#include "family/measure.h"
+#include "family/family.h"
 #include "family/report.h"
 #include "opencl/timing.h"
 #include "problem/guidance.h"

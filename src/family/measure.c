@@ -1,13 +1,13 @@
 /* Measuring a family: each variant is tuned on a few inputs, the best configurations are measured on all of these, and
  * a portfolio of each variant on every input. All of it goes through the session and its store, so whatever was
  * measured before it was stopped is an answer afterwards. */
+#include <clatune/tune.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "family/measure.h"
-#include "worker/reserve.h"
+#include "base/base.h"
+#include "family/train.h"
+#include "worker/pool.h"
 
 #define MAX_TUNED 64 /* inputs that a variant is tuned on */
 

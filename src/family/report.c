@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "family/report.h"
 
 /* --- on a device --- */

@@ -3,7 +3,7 @@
 #define CLT_FAMILY_REPORT_H
 
 #include "cli/cli.h"
-#include "family/across.h"
+#include "family/train.h"
 
 /* A family, a device and the store. */
 typedef struct family_subject {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "family/train.h"
 
 #ifdef CLT_HAVE_SVM

@@ -2,10 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "family/table.h"
-#include "measurement/statistics.h"
+#include "base/base.h"
+#include "family/family.h"
+#include "measurement/measurement.h"
 
 #define LEAST_GAIN 0.01 /* that the next configuration of a portfolio must bring */
 #define FAILURE 10.0    /* a failure costs this many times the longest time of its input */

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "family/train.h"
 #include "model/rows.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "device/device.h"
 #include "farm/agent.h"
 

@@ -3,7 +3,6 @@
 #define CLT_FARM_AGENT_H
 
 #include "farm/queue.h"
-#include "farm/ship.h"
 #include "farm/sweep.h"
 
 /* The command's options. */

@@ -1,18 +1,13 @@
 /* A plan's cells: their names, the devices that they are for, and the settings of their tunings. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
-#include "device/device.h"
 #include "farm/plan.h"
 #include "problem/guidance.h"
-#include "session/session.h"
+#include "session/loop.h"
 #include "space/expr.h"
 #include "space/space.h"
 

@@ -11,9 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
-#include "cli/command.h"
+#include "base/base.h"
+#include "cli/cli.h"
 #include "device/device.h"
 #include "store/pq.h"
 

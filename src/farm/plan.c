@@ -4,11 +4,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "base/plugin.h"
 #include "eval/evaluators.h"
 #include "farm/plan.h"

@@ -11,7 +11,7 @@
 
 #include <clatune/tune.h>
 
-#include "base/reader.h"
+#include "base/json.h"
 
 #define CLT_MAX_PLAN_BYTES ((size_t)16 << 20)
 #define CLT_MAX_SWEEP_SIZES 100000  /* sets of sizes per problem */

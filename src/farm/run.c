@@ -12,13 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "device/device.h"
 #include "farm/sweep.h"
-#include "worker/lock.h"
-#include "worker/reserve.h"
+#include "worker/pool.h"
 
 #define TERMINAL_PERIOD_S 0.1
 #define WAIT_MS 50 /* the longest delay before a stop request is noticed while idle */

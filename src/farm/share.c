@@ -1,14 +1,12 @@
 /* Submitted plans: writing them as a text without paths, and reading such texts on other machines. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "farm/plan.h"

@@ -1,4 +1,4 @@
-#include "farm/ship.h"
+#include "farm/queue.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -6,10 +6,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/memory.h"
 
 int clt_shipper_init(clt_shipper *out, clt_pq *pq, int64_t plan, clt_error *error) {
   *out = (clt_shipper){.pq = pq};

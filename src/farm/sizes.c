@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "base/memory.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "farm/plan.h"
 #include "problem/instance.h"
 #include "problem/load.h"

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/spawn.h"
+#include "base/file.h"
 #include "farm/sweep.h"
 #include "store/pq.h"
 

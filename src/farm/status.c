@@ -4,8 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "device/device.h"
+#include "base/base.h"
 #include "farm/agent.h"
 #include "space/space.h"
 

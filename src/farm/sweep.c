@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "store/pq.h"
 
 #define MAX_LINE_BYTES 65536

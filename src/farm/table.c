@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "farm/sweep.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 /* Medians over the tunings of a line that found something; null if none did. The speed-up is default / best of the
  * same tuning, by the objective; the fraction is the lowest cost on this device at this size by any tuning of the sweep

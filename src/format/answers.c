@@ -1,5 +1,5 @@
 /* Common parts of answers in JSON. */
-#include "format/answers.h"
+#include "format/format.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
-#include "format/recording.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "space/space.h"
 
 #define MAX_LINE_BYTES 256   /* of names and of displayed texts */

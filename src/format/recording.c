@@ -1,17 +1,15 @@
-#include "format/recording.h"
+#include "format/format.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
-#include "base/map.h"
-#include "base/memory.h"
-#include "base/reader.h"
 #include "base/text.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "space/space.h"
 

@@ -6,14 +6,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "format/answers.h"
-#include "format/recording.h"
-#include "measurement/objective.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "problem/instance.h"
 #include "space/space.h"
 

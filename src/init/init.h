@@ -3,7 +3,6 @@
 #ifndef CLT_INIT_INIT_H
 #define CLT_INIT_INIT_H
 
-#include <clatune/log.h>
 #include <jansson.h>
 
 #include "base/text.h"

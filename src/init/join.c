@@ -1,5 +1,4 @@
 /* One problem for several kernels of a file, which are launched in turn. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"

@@ -1,11 +1,10 @@
 /* Facts from the kernel's text about its launch and its arrays. */
 #include <ctype.h>
 #include <regex.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "init/init.h"
 
 /* --- the shape of the launch --- */

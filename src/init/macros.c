@@ -4,8 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "init/init.h"
 
 #define MAX_NUMBERS 16

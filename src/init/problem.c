@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "init/init.h"
 #include "problem/plan.h"
 

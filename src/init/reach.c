@@ -5,10 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/memory.h"
-#include "base/spawn.h"
 #include "init/init.h"
 
 #define PROGRAM "clatune-parse"

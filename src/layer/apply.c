@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/text.h"
-#include "layer/waits.h"
+#include "layer/layer.h"
 
 #define MOST_DEVICES 16
 

@@ -18,8 +18,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "layer/layer.h"
 #include "layer/report.h"
-#include "layer/track.h"
 #include "problem/data.h"
 
 typedef struct apply_argument {
@@ -79,7 +79,7 @@ void apply_switch_off(apply_entry *entry, const char *format, ...) __attribute__
 
 /* Runs a launch untuned and tuned on the same memory content, compares the results, times both, and restores the
  * memory. tuned: the tuned kernel with its arguments set. True: the results agree. False: they differ and the entry is
- * switched off, or the check must be done later because waiting now could deadlock (waits.h). k->lock is held. */
+ * switched off, or the check must be done later because waiting now could deadlock (waits.c). k->lock is held. */
 bool check_launch(apply_entry *entry, const track_kernel *k, const apply_launch *launch, cl_kernel tuned);
 
 #endif

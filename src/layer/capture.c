@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/json.h"
 #include "layer/capture.h"
-#include "layer/waits.h"
-#include "measurement/statistics.h"
+#include "layer/layer.h"
+#include "measurement/measurement.h"
 
 #define MOST_UNCHANGED 8             /* launches that change nothing, until the first of them is good enough */
 #define MOST_TIMES ((size_t)1 << 16) /* kept per size, for the median */
@@ -43,7 +43,7 @@ static size_t wanted; /* the number of the launch to capture, from 1; 0: none */
 static cl_icd_dispatch before;
 
 /* The turn: one launch at a time, so that no other launch changes a captured one's data or time. The holder waits for
- * the driver, which may wait for launches from callbacks or with user events (waits.h): these never ask for the turn.
+ * the driver, which may wait for launches from callbacks or with user events (waits.c): these never ask for the turn.
  */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 

@@ -14,7 +14,7 @@
 #ifndef CLT_LAYER_CAPTURE_H
 #define CLT_LAYER_CAPTURE_H
 
-#include "layer/track.h"
+#include "layer/layer.h"
 
 /* The arguments of clEnqueueNDRangeKernel. */
 typedef struct capture_launch {

@@ -1,13 +1,11 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "layer/apply.h"
-#include "layer/waits.h"
-#include "measurement/statistics.h"
+#include "layer/layer.h"
+#include "measurement/measurement.h"
 
 #define MOST_ROUNDS 7  /* the interval of 7 rounds has 98 % confidence */
 #define MOST_SECONDS 2 /* no round begins later */

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "layer/track.h"
-
 #define LEAST_NS 100 /* shorter times of a command are not believed */
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -1,4 +1,4 @@
-#include "layer/track.h"
+#include "layer/layer.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "layer/waits.h"
+#include "layer/layer.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

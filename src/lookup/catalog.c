@@ -5,10 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "lookup/lookup.h"

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "base/map.h"
-#include "measurement/objective.h"
+#include "base/hash.h"
+#include "measurement/measurement.h"
 
 const char *clt_catalog_system_path(void); /* path of the system's store; borrowed from the environment, or constant */
 /* The stores of the public results, sorted: *out of *n paths; free each, and the array. */

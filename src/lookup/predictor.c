@@ -7,10 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "model/model.h"
 #include "model/rows.h"
 #include "problem/guidance.h"

@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/map.h"
-#include "base/memory.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
 #include "problem/data.h"

@@ -1,9 +1,9 @@
 /* Configurations with equal programs. */
-#include "measurement/equals.h"
+#include "measurement/measurement.h"
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 
 void clt_equals_release(clt_equals *equals) {
   clt_map_release(&equals->indices);

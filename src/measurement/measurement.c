@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "measurement/statistics.h"
+#include "base/base.h"
+#include "measurement/measurement.h"
 
 #define MAX_LOG_BYTES 16384
 

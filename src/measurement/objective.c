@@ -1,16 +1,14 @@
 /* The metrics of a problem, the one that is the objective, and the cost of a measurement. */
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "problem/command.h"
 
 /* The built-in metrics. FIGURE exists only if the program reports a figure that is not a time. */

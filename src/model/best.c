@@ -5,10 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/map.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "model/model.h"
 #include "space/space.h"
 

@@ -1,11 +1,10 @@
-#include "model/encoding.h"
+#include "model/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "model/model.h"
 #include "problem/guidance.h"
 #include "space/space.h"

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "model/model.h"
 #include "model/network.h"
 

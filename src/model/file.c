@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/memory.h"
-#include "format/answers.h"
+#include "format/format.h"
 #include "model/model.h"
 
 #define MAGIC "clatune-model 1 "

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "model/model.h"
-#include "model/sweep.h"
+#include "model/network.h"
 #include "model/trees.h"
 
 #define TABLE_ROWS 512 /* of words; 256 KiB, so that they stay in the second-level cache */

@@ -1,11 +1,10 @@
-#include "model/gaussian.h"
+#include "model/model.h"
 
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "space/space.h"
 
 #define STEPS 30    /* of the ascent */

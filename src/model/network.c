@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 
 /* --- rows --- */
 

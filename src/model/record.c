@@ -2,8 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "model/model.h"
 
 int clt_model_damaged(clt_error *error, const char *what) {

@@ -3,10 +3,8 @@
 #include <lapacke.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "format/answers.h"
+#include "base/base.h"
+#include "format/format.h"
 #include "model/model.h"
 
 #define FEWEST_SIZES 5 /* from which on whole sizes are left out */

@@ -1,11 +1,10 @@
-#include "model/sweep.h"
+#include "model/network.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/map.h"
-#include "base/memory.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "space/space.h"
 
 #define LOOKED_AT 4096    /* consecutive ranks from which the fastest parameters are found */

@@ -13,9 +13,9 @@
 #include <clatune/rng.h>
 #include <jansson.h>
 
-#include "base/arena.h"
-#include "model/encoding.h"
+#include "base/base.h"
 #include "model/kernels.h"
+#include "model/rows.h"
 
 /* Rows with x[input] <= number go to the next node in the array, others to node `right`. input -1: a leaf, whose value
  * is number. */

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "opencl/internal.h"
 
 /* --- inputs --- */

@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "opencl/internal.h"
 
 #define MAX_LOG_BYTES ((size_t)64 << 20)

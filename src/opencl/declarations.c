@@ -1,15 +1,12 @@
 #include <ctype.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "opencl/internal.h"

@@ -12,8 +12,8 @@
 
 #include <clatune/rng.h>
 
-#include "opencl/sum.h"
-#include "problem/generate.h"
+#include "opencl/memory.h"
+#include "problem/command.h"
 
 /* --- device.c --- */
 

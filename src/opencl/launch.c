@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "opencl/internal.h"
 
 /* --- clocks --- */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "opencl/internal.h"
 
 static const size_t origin[3] = {0, 0, 0};

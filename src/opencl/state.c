@@ -6,8 +6,8 @@
 #include <math.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "measurement/statistics.h"
+#include "base/base.h"
+#include "measurement/measurement.h"
 #include "opencl/internal.h"
 
 /* Xorshift never makes 0 of another number, but no compiler knows that. */

@@ -1,13 +1,10 @@
 /* OpenCL's status codes, and failed configurations. */
-#include "opencl/status.h"
+#include "opencl/program.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/print.h"
+#include "base/base.h"
 #include "opencl/internal.h"
 
 /* In the order of the codes, from 0 downwards; -20 to -29 are not used. */

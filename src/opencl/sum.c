@@ -1,6 +1,6 @@
 /* Hashes of contents. A GPU makes those of large buffers itself, so that the contents need not travel to the host: 16
  * MiB take it some microseconds, and the host milliseconds, during which no other process may time anything. */
-#include "opencl/sum.h"
+#include "opencl/memory.h"
 
 #include <stdlib.h>
 

@@ -2,10 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "device/device.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "opencl/internal.h"
 
 /* With this many ticks of the device's clock, a run is known to 1 %. */

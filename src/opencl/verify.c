@@ -5,9 +5,8 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "opencl/internal.h"
 

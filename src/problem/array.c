@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "problem/content.h"
+#include "base/base.h"
+#include "problem/instance.h"
 
 /* --- elements --- */
 

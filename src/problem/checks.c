@@ -2,13 +2,10 @@
 #include "problem/checks.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "problem/content.h"
+#include "base/base.h"
 #include "problem/instance.h"
 
 /* --- inputs --- */

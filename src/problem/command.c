@@ -6,10 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory.h"
 
 /* Limits of the files together, because they are copied for every configuration. */
 #define MAX_FILES 20000

@@ -7,11 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/memory.h"
-#include "problem/content.h"
 #include "problem/instance.h"
 
 /* --- recipes --- */

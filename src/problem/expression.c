@@ -1,17 +1,14 @@
 /* Expressions of a problem: adding them to its table, their symbols, their evaluation; metrics. */
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "problem/content.h"
 #include "problem/instance.h"
 #include "problem/load.h"
 

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "problem/content.h"
 #include "problem/instance.h"
 
 #define MOST_HEADER ((size_t)64 << 10) /* bytes of a PGM header, with its comments */

@@ -1,5 +1,5 @@
 /* Runs generators: one program for each configuration, or one that answers line by line. */
-#include "problem/generate.h"
+#include "problem/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,12 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/spawn.h"
+#include "base/base.h"
+#include "base/file.h"
 #include "base/text.h"
-#include "problem/command.h"
 
 #define MOST_BYTES ((size_t)16 << 20) /* of an answer */
 #define MOST_LAUNCHES ((size_t)10000)

@@ -21,7 +21,7 @@ typedef struct clt_guidance {
   clt_metric *metrics;             /* "Metrics" */
   size_t n_metrics;
   const char
-      *objective;  /* "Objective", in the form that clt_objective_new takes (measurement/objective.h); NULL: none */
+      *objective;  /* "Objective", in the form that clt_objective_new takes (measurement/measurement.h); NULL: none */
   bool cold_cache; /* "Timing": the device's caches contain none of a run's data when it begins */
 } clt_guidance;
 

@@ -4,10 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/map.h"
-#include "base/memory.h"
+#include "base/hash.h"
 #include "device/device.h"
 #include "problem/instance.h"
 

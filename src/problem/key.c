@@ -1,11 +1,9 @@
 /* The keys of instances in stores. */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "problem/command.h"
 
 #define ALWAYS_HASHED ((size_t)1 << 30) /* of a data file; takes less than a second */

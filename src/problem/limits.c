@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "problem/instance.h"
 
 #define MOST_TRIED 1024 /* combinations of values; trying them takes about as long as building a small space */

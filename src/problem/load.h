@@ -1,4 +1,4 @@
-/* problem/load.h - the loader of problem files: each function reads some members of a node (base/reader.h). */
+/* problem/load.h - the loader of problem files: each function reads some members of a node (base/json.h). */
 #ifndef CLT_PROBLEM_LOAD_H
 #define CLT_PROBLEM_LOAD_H
 

@@ -2,9 +2,8 @@
  * that these differ. */
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "problem/load.h"
 #include "space/expr.h"

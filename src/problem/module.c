@@ -8,11 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/spawn.h"
-#include "problem/content.h"
 #include "problem/instance.h"
 #include "problem/module_paths.h"
 

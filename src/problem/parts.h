@@ -2,12 +2,8 @@
 #ifndef CLT_PROBLEM_PARTS_H
 #define CLT_PROBLEM_PARTS_H
 
-#include <clatune/module.h>
-#include <clatune/rng.h>
-
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/reader.h"
 #include "base/text.h"
 #include "problem/data.h"
 #include "problem/guidance.h"

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "problem/command.h"
-#include "problem/content.h"
+#include "problem/instance.h"
 #include "space/space.h"
 
 #define ABSENT SIZE_MAX

@@ -3,10 +3,9 @@
 #ifndef CLT_PROBLEM_PLAN_H
 #define CLT_PROBLEM_PLAN_H
 
-#include <clatune/log.h>
 #include <clatune/problem.h>
 
-#include "base/arena.h"
+#include "base/base.h"
 
 typedef enum clt_arg_kind {
   CLT_ARG_SCALAR,

@@ -2,8 +2,6 @@
 #ifndef CLT_PROBLEM_STATED_H
 #define CLT_PROBLEM_STATED_H
 
-#include <clatune/problem.h>
-
 #include "base/json.h"
 #include "problem/data.h"
 
@@ -138,7 +136,7 @@ typedef struct clt_reference {
   size_t n_arrays;
 } clt_reference;
 
-/* The program that writes the kernel's source (problem/generate.h). n_words 0: there is none. */
+/* The program that writes the kernel's source (problem/command.h). n_words 0: there is none. */
 typedef struct clt_generation {
   clt_compiler_option *words;
   size_t n_words;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
-#include "problem/content.h"
+#include "problem/instance.h"
 
 #define NUDGED_SHARE 5     /* CLT_INPUTS_NUDGED changes one element of so many */
 #define BACKGROUND 0x1p-12 /* sum of a background, relative to a spike: far below every tolerance */

@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "model/model.h"
 #include "model/rows.h"
-#include "report/rows.h"
+#include "report/report.h"
 
 /* Of more rows as many are drawn: enough to say what a model errs by, and it is fitted in a second. */
 #define MOST_ROWS 2000

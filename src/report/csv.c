@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "report/rows.h"
+#include "report/report.h"
 
 static void add_number(clt_text *out, double x, char end) {
   if (isfinite(x)) clt_text_printf(out, "%.9g", x);

@@ -4,17 +4,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/fail.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "base/json.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "format/answers.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
-#include "report/rows.h"
+#include "report/report.h"
 
 #define FASTEST 10
 #define MOST_VALUES 16 /* of a parameter in plots and text; of longer lists those with the best costs */

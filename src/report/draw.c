@@ -2,10 +2,9 @@
 #include "report/draw.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 #define MOST_PATH 80
 #define MOST_MEMBER 160

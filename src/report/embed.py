@@ -13,5 +13,5 @@ for name, text in (("STYLE", style), ("SCRIPT", script)):
     page = page.replace(f"@{name}-HASH@", f"'sha256-{digest}'").replace(f"@{name}@", text)
 rows = page.encode() + b"\0"
 lines = [", ".join(map(str, rows[i:i + 24])) for i in range(0, len(rows), 24)]
-pathlib.Path(sys.argv[4]).write_text('#include "report/rows.h"\n\nconst char clt_page_template[] = {\n  '
+pathlib.Path(sys.argv[4]).write_text('#include "report/report.h"\n\nconst char clt_page_template[] = {\n  '
                                      + ",\n  ".join(lines) + "};\n")

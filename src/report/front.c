@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
-#include "format/answers.h"
-#include "report/rows.h"
+#include "format/format.h"
+#include "report/report.h"
 
 json_t *clt_report_front(const clt_tuning *t) {
   const clt_report_rows *rows = &t->rows;

@@ -3,18 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "base/json.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "format/recording.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "report/report.h"
-#include "report/rows.h"
 #include "store/best.h"
 #include "store/store.h"
 

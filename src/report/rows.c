@@ -2,10 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/map.h"
-#include "base/memory.h"
-#include "report/rows.h"
+#include "base/base.h"
+#include "base/hash.h"
+#include "report/report.h"
 #include "store/store.h"
 #include "store/words.h"
 

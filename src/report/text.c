@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "report/draw.h"
-#include "report/rows.h"
+#include "report/report.h"
 
 #define LEAST_WIDTH 60
 #define VALUE_COLUMNS 11 /* of a figure */

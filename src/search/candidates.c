@@ -3,10 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "model/gaussian.h"
+#include "base/base.h"
 #include "model/model.h"
 #include "search/surrogate.h"
 #include "space/space.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "problem/guidance.h"
 #include "search/search.h"
 #include "space/space.h"

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "search/search.h"
 
 #define TRIES 100 /* known children before a random configuration is taken */

@@ -3,8 +3,7 @@
 #include <lapacke.h>
 #include <math.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "search/surrogate.h"
 
 #define NEAR 1e-6f    /* squared distances that count as equal */

@@ -3,12 +3,11 @@
 #ifndef CLT_SEARCH_SEARCH_H
 #define CLT_SEARCH_SEARCH_H
 
-#include <clatune/model.h>
 #include <clatune/sys/searcher.h>
 #include <math.h>
 
-#include "base/arena.h"
-#include "base/map.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "base/plugin.h"
 #include "space/space.h"
 

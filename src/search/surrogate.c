@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
-#include "measurement/objective.h"
+#include "base/base.h"
+#include "measurement/measurement.h"
 
 #define CANDIDATES 30   /* random candidates per point of the initial design: more made no difference */
 #define MIN_CORRECT 5   /* correct rows that a committee needs */

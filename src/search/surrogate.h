@@ -2,7 +2,7 @@
 #ifndef CLT_SEARCH_SURROGATE_H
 #define CLT_SEARCH_SURROGATE_H
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "model/network.h"
 #include "model/trees.h"
 #include "search/search.h"

@@ -2,13 +2,10 @@
  * "Machine learning based auto-tuning for enhanced OpenCL performance portability", 2015, section 4). */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "model/model.h"
 #include "model/rows.h"
 #include "search/search.h"

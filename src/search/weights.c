@@ -2,9 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "measurement/objective.h"
+#include "base/base.h"
+#include "measurement/measurement.h"
 #include "search/surrogate.h"
 
 #define RHO 0.05 /* the weight of the sum: Knowles' value */

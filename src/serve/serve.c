@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
-#include "format/answers.h"
+#include "format/format.h"
 #include "space/space.h"
 
 #define MOST_ASKED 10000

@@ -3,8 +3,8 @@
 #ifndef CLT_SERVE_SERVE_H
 #define CLT_SERVE_SERVE_H
 
-#include "base/map.h"
-#include "base/reader.h"
+#include "base/hash.h"
+#include "base/json.h"
 #include "session/session.h"
 
 #define CLT_SERVE_MOST_BYTES ((size_t)4 << 20) /* of a request */

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
 #include "device/device.h"
-#include "format/answers.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "problem/load.h"
 #include "search/search.h"
 #include "space/space.h"

@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/print.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "problem/guidance.h"
 #include "session/check_stage.h"

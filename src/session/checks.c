@@ -2,13 +2,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "session/check_stage.h"
-#include "worker/reserve.h"
+#include "worker/pool.h"
 
 #define RUN_S 5e-4 /* a run of a ragged stage takes at most about so long */
 #define LEAST_ITEMS 256.0

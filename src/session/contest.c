@@ -3,14 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
-#include "session/race.h"
+#include "session/contest.h"
 #include "session/session.h"
 #include "store/best.h"
 #include "store/store.h"

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "session/session.h"
 
 void clt_front_clear(clt_measurement **front, size_t *n) {

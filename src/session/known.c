@@ -1,11 +1,10 @@
 /* Known answers: from the store and from this session. */
-#include "session/known.h"
+#include "session/loop.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "space/space.h"
 
 struct clt_known_entry {

@@ -5,13 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
-#include "measurement/statistics.h"
-#include "search/search.h"
-#include "session/options.h"
+#include "measurement/measurement.h"
 #include "store/pq.h"
 
 /* --- opening --- */

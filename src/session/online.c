@@ -4,9 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "measurement/objective.h"
+#include "base/base.h"
+#include "measurement/measurement.h"
 #include "session/session.h"
 
 struct clt_online {

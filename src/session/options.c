@@ -1,13 +1,12 @@
 /* The searcher and the evaluator of a session, and their options. */
-#include "session/options.h"
+#include "session/loop.h"
 
 #include <clatune/tune.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/plugin.h"
 #include "base/text.h"
 #include "eval/evaluators.h"

@@ -8,7 +8,7 @@
 
 #include <clatune/tune.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "device/device.h"
 #include "problem/module_paths.h" /* made by meson */

@@ -1,5 +1,5 @@
 /* The check of a winner with Oclgrind. */
-#include "session/race.h"
+#include "session/contest.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,10 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "problem/plan.h"
 #include "session/session.h"
 #include "worker/process.h"

@@ -1,15 +1,12 @@
 /* Many sessions on recordings, run in parallel. */
-#include "session/replay.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "format/recording.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "base/base.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
+#include "session/sources.h"
 
 struct run {
   double *fractions;   /* [evaluation] */

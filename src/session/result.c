@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
-#include "format/answers.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "session/session.h"
 
 clt_tune_result *clt_result_new(void) {

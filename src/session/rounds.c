@@ -2,13 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
-#include "measurement/objective.h"
-#include "measurement/statistics.h"
-#include "session/session.h"
+#include "base/base.h"
+#include "measurement/measurement.h"
+#include "session/contest.h"
 
 /* --- statistics --- */
 

@@ -6,12 +6,11 @@
 #include <clatune/online.h>
 #include <clatune/tune.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "problem/checks.h"
 #include "problem/guidance.h"
 #include "session/contest.h"
 #include "session/loop.h"
-#include "session/options.h"
 #include "session/sources.h"
 
 /* --- given configurations (verify.c) --- */

@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
-#include "session/session.h"
+#include "measurement/measurement.h"
+#include "session/sources.h"
 #include "space/space.h"
 #include "store/store.h"
 

@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "base/text.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "session/session.h"
 #include "space/space.h"

@@ -4,10 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
-#include "measurement/objective.h"
+#include "base/base.h"
+#include "measurement/measurement.h"
 #include "opencl/internal.h"
 #include "problem/guidance.h"
 #include "session/session.h"

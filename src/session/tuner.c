@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
+#include "base/plugin.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
-#include "session/session.h"
 
 struct clt_tuner {
   pthread_mutex_t mutex;     /* for store and online, which are opened when first needed */

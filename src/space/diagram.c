@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "space/flow.h"
 
 #define DEAD UINT32_MAX /* a node without combinations */

@@ -1,13 +1,11 @@
 #include "space/expr.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/reader.h"
+#include "base/base.h"
+#include "base/json.h"
 #include "space/code.h"
 
 #define FEW 256 /* nodes whose results fit on the stack */

@@ -24,7 +24,7 @@ typedef struct clt_expr clt_expr;
 /* The place of an expression in a file, for messages. Borrowed: source and key must outlive it. */
 struct clt_source;
 typedef struct clt_place {
-  const struct clt_source *source; /* see base/reader.h; NULL: unknown */
+  const struct clt_source *source; /* see base/json.h; NULL: unknown */
   const char *key;
 } clt_place;
 

@@ -4,8 +4,8 @@
 #ifndef CLT_SPACE_FLOW_H
 #define CLT_SPACE_FLOW_H
 
-#include "base/arena.h"
-#include "base/map.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "space/code.h"
 #include "space/mask.h"
 

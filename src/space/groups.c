@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "space/parts.h"
 #include "space/space.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/print.h"
+#include "base/base.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

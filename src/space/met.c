@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "space/parts.h"
 
 #define FIRST_BLOCK 64 /* configurations; each further block doubles their number, and none moves */

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "space/flow.h"
 
 #define MOST_PAIRS 4096  /* pairs of operand values that are tried to count the results */

@@ -1,11 +1,10 @@
 /* A precedence climbing parser for the operators of Python and C, with Python's precedences; '!' has the precedence of
  * a sign. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "space/code.h"
 

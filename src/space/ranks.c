@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/map.h"
-#include "base/memory.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "space/parts.h"
 #include "space/space.h"
 

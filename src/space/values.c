@@ -6,9 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
-#include "base/map.h"
-#include "base/memory.h"
+#include "base/base.h"
+#include "base/hash.h"
 #include "space/code.h"
 
 #define MOST_DEPTH 50

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/json.h"
 #include "store/pq.h"
 

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/map.h"
-#include "base/memory.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "store/best.h"
 #include "store/store.h"
 #include "store/words.h"

@@ -4,7 +4,7 @@
 
 #include <clatune/store.h>
 
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 
 typedef struct clt_best_query {
   const clt_objective *objective;

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "store/database.h"
 #include "store/rows.h"
 

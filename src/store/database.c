@@ -10,10 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define BUSY_TIMEOUT_MS 30000

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/map.h"
 #include "device/device.h"
 #include "store/store.h"
 

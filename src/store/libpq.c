@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 
 #define NAME "libpq.so.5"
 

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "store/pq_records.h"
 #include "store/rows.h"
 #include "store/schema.h"

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "store/pq_values.h"

@@ -1,7 +1,7 @@
 /* Replaces PostgreSQL's files in a build without it: only reports an error. */
 #include <math.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "store/pq.h"
 
 int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patience_s, clt_error *error) {

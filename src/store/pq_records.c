@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "store/rows.h"
 
 void clt_pq_records_forget(clt_pq_records *records) {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "store/pq.h"
 
 bool clt_pq_is_url(const char *path) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <poll.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 
 #define SILENCE_S 10 /* without any byte, the request counts as lost */
 

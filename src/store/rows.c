@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 /* Stored in the order of their members. */
 #define N_USE (sizeof(clt_kernel_use) / sizeof(double))

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "store/pq.h"
 #include "store/rows.h"

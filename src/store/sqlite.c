@@ -8,10 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/map.h"
 #include "store/database.h"
 #include "store/rows.h"
 

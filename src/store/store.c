@@ -8,14 +8,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/map.h"
-#include "base/memory.h"
 #include "device/device.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "store/pq.h"
 

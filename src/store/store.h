@@ -6,9 +6,9 @@
 
 #include <clatune/sys/store.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "base/plugin.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "store/words.h"
 
 #define CLT_STORE_FILE "store.sqlite"

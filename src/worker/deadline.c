@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "worker/process.h"
 
 #define MOST_EXTENSIONS 10   /* times the limit, in all */

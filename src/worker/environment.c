@@ -1,12 +1,11 @@
 /* The environment of a worker: this process's, with changes for every worker. */
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "worker/process.h"
 

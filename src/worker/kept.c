@@ -1,14 +1,10 @@
 /* Finalists. Each is prepared in a process of its own with glibc's heap checks, verified on other data, kept there,
  * and timed on request. A finalist that damages its process's memory ends only that process. */
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "problem/data.h"
 #include "worker/workers.h"
 

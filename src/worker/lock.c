@@ -1,4 +1,4 @@
-#include "worker/lock.h"
+#include "worker/pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 
 #define GATE_BYTE 0
 #define DEVICE_BYTE 1

@@ -6,13 +6,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "format/answers.h"
-#include "measurement/statistics.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "space/space.h"
 

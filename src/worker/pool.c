@@ -2,9 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "worker/workers.h"
 
 int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error) {

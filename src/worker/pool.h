@@ -1,5 +1,5 @@
 /* worker/pool.h - several workers on one device: configurations are prepared in parallel and timed one at a time. A
- * tuning over several equal devices has a pool on each.
+ * tuning over several equal devices has a pool on each. Also the lock of a device, and workers between two tunings.
  *
  * Blame: a failure in a process that has run other configurations may be their fault. So the configuration is prepared
  * again in a process of its own, and only a failure there counts. */
@@ -9,9 +9,45 @@
 #include <clatune/sys/evaluator.h>
 
 #include "base/file.h"
-#include "problem/data.h"
-#include "worker/lock.h"
 #include "worker/process.h"
+
+/* --- the lock of a physical device: processes take it shared to prepare and exclusive to time ---
+ * It is a file per device in $XDG_RUNTIME_DIR/clatune or /tmp/clatune-<uid>. Byte 0 is a gate: a process that waits
+ * for exclusive use holds it, and no process can take the lock shared meanwhile, so two tuners cannot starve each
+ * other. The file's text names the last owner: process, start (seconds since 1970), command. */
+
+typedef enum clt_lock_state { CLT_UNLOCKED, CLT_LOCK_SHARED, CLT_LOCK_EXCLUSIVE } clt_lock_state;
+
+typedef struct clt_device_lock {
+  int fd; /* -1: no lock is used; every request is granted */
+  clt_lock_state state;
+  bool at_gate;
+  double wait_s;    /* since when this process has been waiting; 0: it is not */
+  bool said;        /* the user was told that another tuner has it */
+  double *waited_s; /* nullable, set by the owner after opening: waiting time is added here */
+  double counted_s; /* up to when waiting time has been added */
+  char holder[200]; /* the line that this tuner writes into the file */
+} clt_device_lock;
+
+/* key: clt_device_lock_key; NULL: no lock. After a failure every request is granted. */
+int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error);
+void clt_lock_close(clt_device_lock *lock);
+
+/* Changes the state at once, or returns false: try again. While a shared lock waits to become exclusive, it is
+ * released. After a long wait the log (nullable) names the owner. */
+bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, void *log_user);
+#define CLT_LOCK_RETRY_S 0.01
+#define CLT_LOCK_WAITS "waiting for " /* the beginning of that message */
+
+/* Who has the device, as far as known: "process 17, which uses the device (clatune tune x.json, since ...)". */
+const char *clt_lock_owner(char out[300], const clt_device_lock *lock);
+
+/* A claim on one of 2^62 things, identified by the upper bits of a hash; one tuner at a time can have it. Use a
+ * clt_device_lock that serves no device. A claim ends with its process, even after a crash. */
+bool clt_lock_claim(const clt_device_lock *lock, uint64_t hash);
+void clt_lock_disclaim(const clt_device_lock *lock, uint64_t hash);
+
+/* --- the pool --- */
 
 #define CLT_POOL_MAX_WORKERS 64
 #define CLT_POOL_MAX_SLOTS 8 /* prepared configurations that one worker keeps during a search */
@@ -59,5 +95,17 @@ size_t clt_pool_watch(const clt_pool *pool, struct pollfd *out, double *wait_s);
 int clt_pool_handle(clt_pool *pool, double waited_s, double jump_s, clt_error *error);
 /* Watches, polls and handles, for a single pool; waits at most timeout_s. */
 int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error);
+
+/* --- workers between two tunings --- */
+
+/* For threads that run one tuning after another. wanted: from now on, workers that a tuning of this thread no longer
+ * needs are kept for its next tuning on the same device. Not wanted: they end, and so do the kept ones; a thread must
+ * call this in the end. keeps_builds: later tunings use the driver's compiler cache of earlier ones, for the same
+ * kernels on other inputs; their build times then mean nothing. */
+void clt_workers_reserve(bool wanted, bool keeps_builds);
+bool clt_workers_reserved(void); /* what the thread asked for last */
+/* Ends the kept workers; with keeps_builds, the compiler's cache stays. The next tuning gets new processes, with other
+ * memory pages, and need not compile the same configurations again. */
+void clt_workers_renew(void);
 
 #endif

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 
 #define EQUALLY_FAST 0.03 /* relative difference up to which times are not scaled */
 

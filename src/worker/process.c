@@ -14,10 +14,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
-#include "base/spawn.h"
 #include "base/text.h"
 #include "worker/worker_place.h" /* made by meson: CLATUNE_LIBEXECDIR */
 

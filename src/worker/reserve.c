@@ -5,15 +5,15 @@
  *
  * A kernel on the CPU may have damaged its process. So only workers without any failure are kept; a failure in one
  * is repeated in a new process; and a new process makes the data, because all results are compared with them. */
-#include "worker/reserve.h"
+#include "worker/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "worker/workers.h"
 
 #define MOST_PROBLEMS 50 /* tunings per process, because drivers leak some memory with each */

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "worker/workers.h"
 
 #define MAX_ATTEMPTS 2     /* attempts with a configuration that may have ended its worker, over all sessions */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "worker/workers.h"
 
 #define MAX_UNANSWERED 2

@@ -3,17 +3,13 @@
 
 #include <math.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
-#include "base/memory.h"
-#include "base/print.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 #define MAX_SETBACKS 3
 /* The compile timeout, unless the user sets one: at first, and at least, after ENOUGH_BUILDS builds. */

@@ -3,8 +3,8 @@
 #ifndef CLT_WORKER_WORKERS_H
 #define CLT_WORKER_WORKERS_H
 
-#include "base/map.h"
-#include "measurement/equals.h"
+#include "base/hash.h"
+#include "measurement/measurement.h"
 #include "worker/pool.h"
 
 #define CLT_POOL_BUILDS 128 /* number of build times that are remembered */

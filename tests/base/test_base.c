@@ -8,15 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
+#include "base/json.h"
+#include "base/plugin.h"
 #include "base/text.h"
 #include "clatune/rng.h"
 #include "clatune/sys/option.h"
 #include "clatune/value.h"
-#include "base/plugin.h"
-#include "base/json.h"
 
 static void the_first_error_wins(void **state) {
   (void)state;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/reader.h"
+#include "base/json.h"
 
 static const char text[] =
     "{\n"

@@ -15,12 +15,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/base.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
-#include "base/map.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "base/spawn.h"
 #include "base/text.h"
 
 #define N_KEYS 512

@@ -11,7 +11,6 @@
 
 #include "../search/bench.h"
 #include "cli/cli.h"
-#include "cli/document.h"
 #include "session/session.h"
 
 static char said[4000];

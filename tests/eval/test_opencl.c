@@ -19,7 +19,7 @@
 #include "base/plugin.h"
 #include "clatune/sys/evaluator.h"
 #include "session/session.h"
-#include "worker/reserve.h"
+#include "worker/pool.h"
 
 #define SKIPPED 77
 

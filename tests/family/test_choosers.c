@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "family/train.h"
 
 #define N_ROWS 90

@@ -3,13 +3,12 @@
  * superuser's (tests/farm/with_database.py). */
 #include "../problem/scratch.h"
 
+#include "base/base.h"
 #include "base/json.h"
-#include "base/parallel.h"
-#include "session/session.h"
-#include "store/schema.h"
 #include "farm/agent.h"
 #include "farm/queue.h"
-#include "farm/ship.h"
+#include "session/session.h"
+#include "store/schema.h"
 
 static const char problem_json[] =
     "{\"General\": {\"BenchmarkName\": \"bank\"}, \"ProblemParameters\": [{\"Name\": \"R\", \"Default\": 64}],\n"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "format/recording.h"
+#include "format/format.h"
 
 static const char *samples; /* the folder */
 static char folder[512], path[600], copy[600];

@@ -10,10 +10,10 @@
 
 #include <cmocka.h> /* after the headers above, which it needs */
 
+#include "base/json.h"
 #include "clatune/recording.h"
 #include "device/device.h"
-#include "format/recording.h"
-#include "base/json.h"
+#include "format/format.h"
 
 static const char *problem_path;
 static char path[600];

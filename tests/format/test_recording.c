@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "clatune/recording.h"
-#include "format/recording.h"
+#include "format/format.h"
 
 static char folder[512];
 

@@ -13,7 +13,7 @@
 
 #include "base/json.h"
 #include "clatune/recording.h"
-#include "format/recording.h"
+#include "format/format.h"
 #include "space/space.h"
 #include "store/store.h"
 

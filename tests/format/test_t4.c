@@ -14,8 +14,8 @@
 #include <jansson.h>
 
 #include "clatune/recording.h"
-#include "measurement/objective.h"
-#include "format/recording.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 
 static char folder[512], path[600];
 

@@ -1,8 +1,8 @@
 /* Recordings: every form that clt_recording_new tells apart, plain or gzip. */
 #include <clatune/recording.h>
 
+#include "format/format.h"
 #include "fuzz.h"
-#include "format/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int fd;

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "clatune/measurement.h"
-#include "measurement/statistics.h"
+#include "measurement/measurement.h"
 
 static void a_new_measurement_knows_nothing(void **state) {
   (void)state;

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "../store/store_support.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 
 static char *folder;
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "model/gaussian.h"
+#include "model/model.h"
 #include "model/network.h"
 #include "space/space.h"
 

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "model/encoding.h"
 #include "model/model.h"
 #include "model/rows.h"
 

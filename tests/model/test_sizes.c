@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "model/encoding.h"
 #include "model/model.h"
+#include "model/rows.h"
 #include "row.h"
 #include "space/space.h"
 

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "problem/data.h"
-#include "problem/content.h"
 #include "problem/instance.h"
 
 /* A problem with the given arguments, and more at its top level. */

@@ -61,7 +61,7 @@ def check_numbers(path, room):
     text = path.read_text()
     prints = room in PROGRAMS or path.parent.name in ("child", "parse", "programs")
     for number in [] if path.match("src/base/print.c") else by_locale(text, prints):
-        yield f"{path}:{number}: follows the locale; use clt_strtod, clt_snprintf or clt_vsnprintf (base/print.h)"
+        yield f"{path}:{number}: follows the locale; use clt_strtod, clt_snprintf or clt_vsnprintf (base/base.h)"
 
 
 def main(root):

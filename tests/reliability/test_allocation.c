@@ -13,7 +13,7 @@
 #include <clatune/model.h>
 #include <clatune/recording.h>
 #include <clatune/store.h>
-#include "format/recording.h"
+#include "format/format.h"
 #include <cmocka.h>
 #include <errno.h>
 #include <link.h>

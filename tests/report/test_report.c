@@ -11,7 +11,7 @@
 
 #include "../store/store_support.h"
 #include "base/text.h"
-#include "report/rows.h"
+#include "report/report.h"
 #include "store/store.h"
 
 /* A recording of a x b with 4 x 3 configurations: time 1 ms * a, for each b; a=8 with b=3 fails. */

@@ -1,5 +1,5 @@
 /* A model's predictions, corrected by measurements. */
-#include "base/map.h"
+#include "base/hash.h"
 #include "bench.h"
 #include "search/surrogate.h"
 #include "space/space.h"

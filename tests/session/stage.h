@@ -3,8 +3,8 @@
 #define TESTS_SESSION_STAGE_H
 
 #include "../search/bench.h"
-#include "base/fail.h"
-#include "measurement/objective.h"
+#include "base/base.h"
+#include "measurement/measurement.h"
 #include "session/session.h"
 
 #define MAX 64

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "measurement/statistics.h"
+#include "base/base.h"
+#include "measurement/measurement.h"
 #include "session/session.h"
 
 static void the_sign_test_is_exact(void **state) {

@@ -1,7 +1,7 @@
 /* Finalists: who is compared, who is rejected, who wins. */
 #include "stage.h"
 
-#include "base/clock.h"
+#include "base/base.h"
 
 static clt_config of_e(const clt_space *space, int e) {
   char text[64];

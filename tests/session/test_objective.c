@@ -1,6 +1,6 @@
 /* A session by another objective than time: the costs that searchers are told, the best, the winner in the end, and the
  * stored records. */
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "stage.h"
 
 /* Of the middle of the bowl, with another e. */

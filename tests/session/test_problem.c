@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "../search/bench.h"
+#include "base/base.h"
 #include "clatune/tune.h"
-#include "base/fail.h"
 #include "search/search.h"
 #include "session/session.h"
 

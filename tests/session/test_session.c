@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include "../search/bench.h"
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "clatune/tune.h"
-#include "measurement/statistics.h"
-#include "format/recording.h"
+#include "format/format.h"
+#include "measurement/measurement.h"
 #include "search/search.h"
 #include "session/session.h"
 

@@ -1,6 +1,6 @@
 /* A session's knowledge from the store: which keys it takes, and their names in messages. */
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "stage.h"
 #include <time.h>
 #include "store/store.h"

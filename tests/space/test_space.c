@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/reader.h"
+#include "base/json.h"
 #include "space/expr.h"
 #include "space/parts.h"
 #include "space/space.h"

@@ -14,7 +14,7 @@
 
 #include <clatune/rng.h>
 #include "best_oracle.h"
-#include "measurement/objective.h"
+#include "measurement/measurement.h"
 #include "store/best.h"
 #include "store/store.h"
 #include "store/words.h"

@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "worker/message.h"
+#include "base/base.h"
 #include "fake_worker.h"
 #include "worker/child/child.h"
+#include "worker/message.h"
 
 static clt_frame_reader reader;
 static clt_config prepared[CLT_WORKER_SLOTS];

@@ -19,11 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "clatune/sys/evaluator.h"
-#include "worker/workers.h"
 #include "fake_worker.h"
+#include "worker/workers.h"
 
 typedef struct fixture {
   char folder[64], log[80];

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "worker/lock.h"
+#include "worker/pool.h"
 
 static void a_folder_is_private_and_goes_with_its_run(void **state) {
   fixture *f = *state;

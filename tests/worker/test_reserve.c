@@ -5,7 +5,7 @@
 #include <glob.h>
 #include <sys/stat.h>
 
-#include "worker/reserve.h"
+#include "worker/pool.h"
 
 static int begin(void **state) {
   if (set_up(state)) return -1;

@@ -9,13 +9,12 @@
 #include <glob.h>
 #include <jansson.h>
 #include <libgen.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define MOST_OPTIONS 512

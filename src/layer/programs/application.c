@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/spawn.h"
-#include "layer/programs/application.h"
+#include "layer/programs/programs.h"
 
 #define LIBRARY "libclatune-layer.so"
 #define LAYERS "OPENCL_LAYERS"

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
-#include "layer/programs/application.h"
+#include "layer/programs/programs.h"
 #include "layer/report.h"
 #include "lookup/lookup.h"
-#include "measurement/statistics.h"
-#include "problem/generate.h"
+#include "measurement/measurement.h"
+#include "problem/command.h"
 #include "problem/instance.h"
 #include "store/best.h"
 #include "store/store.h"

@@ -1,6 +1,6 @@
 /* `clatune capture`: lists the kernels that an application launches, and writes a problem folder for the important
  * ones. */
-#include "layer/programs/capture_problem.h"
+#include "layer/programs/programs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "layer/programs/application.h"
 
 #define MATTERS 0.01 /* smallest share of all kernels' time that is captured by default */
 #define MOST_MANIFEST_BYTES ((size_t)64 << 20)

@@ -2,14 +2,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "layer/programs/capture_problem.h"
+#include "layer/programs/programs.h"
 
 #define MOST_FILES 1000 /* included by one kernel */
 #define MOST_FILE_BYTES ((size_t)64 << 20)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "layer/programs/capture_problem.h"
+#include "layer/programs/programs.h"
 #include "problem/plan.h"
 
 #define MOST_GROUP 1024      /* along a dimension, unless the application uses more */

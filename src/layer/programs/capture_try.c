@@ -1,17 +1,15 @@
 /* What `clatune capture` finds by running the problem: outputs that the kernel writes whatever they contain, values
  * that have results of their own, and macros that change how much a work-item computes. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "layer/programs/capture_problem.h"
+#include "layer/programs/programs.h"
 #include "session/session.h"
 #include "space/space.h"
-#include "worker/reserve.h"
+#include "worker/pool.h"
 
 #define PATIENCE_S 60 /* then the rest is not tried */
 #define MOST_KEPT 0.5 /* an output of which the launch changed a smaller share may have held the result before it */

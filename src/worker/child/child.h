@@ -3,7 +3,6 @@
 #ifndef CLT_WORKER_CHILD_H
 #define CLT_WORKER_CHILD_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

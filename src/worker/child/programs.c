@@ -1,7 +1,6 @@
 /* Runs programs for a tuner, and ends them with all their descendants. */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,8 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "worker/child/child.h"
 #include "worker/message.h"
 

@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +17,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "problem/generate.h"
+#include "base/base.h"
+#include "problem/command.h"
 #include "worker/child/child.h"
 #include "worker/message.h"
 

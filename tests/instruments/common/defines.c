@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 
 static clt_value value_of(const char *text) {
   char *end;

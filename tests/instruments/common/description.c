@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 
 void description_wrong(const char *format, ...) {
   va_list arguments;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 
 void wait_until(double s) {
   for (double left_s; (left_s = s - clt_now_s()) > 0;) /* not until a moment of the clock, which a test lets jump */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "common/description.h"
 #include "driver/simulation.h"
 

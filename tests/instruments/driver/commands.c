@@ -4,7 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/hash.h"
 #include "common/description.h"
 #include "common/wait.h"

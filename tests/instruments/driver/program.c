@@ -2,7 +2,7 @@
  * kernels. */
 #include <ctype.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "driver/objects.h"
 
 cl_program clCreateProgramWithSource(cl_context context, cl_uint n, const char **texts, const size_t *lengths,

@@ -13,11 +13,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
+#include "base/json.h"
 #include "common/description.h"
 #include "common/wait.h"
-#include "base/json.h"
 
 #define NO_TIME_S 1e-6 /* of configurations without a time of their own */
 #define LEAST_S 1e-9

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <uthash.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "common/description.h"
 
 #define MOST_ARGUMENTS 64

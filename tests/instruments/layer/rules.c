@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "common/description.h"
 #include "common/wait.h"
 

@@ -1,14 +1,17 @@
-/* measurement/objective.h - objectives: which of two configurations is better.
- *
- * A metric is an expression over measured quantities (time_s, energy_J, figure), the configuration, the sizes and
- * the device (docs/reference/objectives.md). One of the metrics is the objective, which is minimised or maximised.
- * The store holds the measured quantities; metrics are computed from them when they are read. An objective does not
- * change once made, and several threads may use it. */
-#ifndef CLT_MEASUREMENT_OBJECTIVE_H
-#define CLT_MEASUREMENT_OBJECTIVE_H
+/* measurement/measurement.h - objectives, statistics of runs, configurations with equal programs. */
+#ifndef CLT_MEASUREMENT_MEASUREMENT_H
+#define CLT_MEASUREMENT_MEASUREMENT_H
 
 #include <clatune/measurement.h>
 #include <clatune/problem.h>
+
+#include "base/hash.h"
+
+/* --- objectives: which of two configurations is better ---
+ * A metric is an expression over measured quantities (time_s, energy_J, figure), the configuration, the sizes and the
+ * device (docs/reference/objectives.md). One of the metrics is the objective, which is minimised or maximised. The
+ * store holds the measured quantities; metrics are computed from them when they are read. An objective does not
+ * change once made, and several threads may use it. */
 
 typedef struct clt_objective clt_objective;
 
@@ -116,5 +119,73 @@ double clt_unit_amount(const char *unit, bool of_energy);
 
 /* The goal of a quantity, guessed from its name and unit as Kernel Tuner does: "GFLOP/s" is maximised. */
 clt_goal clt_goal_of_words(const char *name, const char *unit);
+
+/* --- medians, intervals and scatter of repeated runs --- */
+
+/* Median and median absolute deviation of n numbers, without NaNs. NaN if no number is left or memory is short.
+ * values stay as they are. */
+double clt_median(const double *values, size_t n);
+int clt_by_number(const void *a, const void *b); /* for qsort, of doubles without NaNs */
+double clt_mad(const double *values, size_t n);
+
+/* Its figures if the program reports any, else its seconds: m->n_runs of them. */
+const double *clt_measurement_runs(const clt_measurement *m);
+
+/* The median absolute deviation of a measurement's runs, divided by their median. NaN if there are no runs. */
+double clt_spread(const clt_measurement *m);
+
+#define CLT_USUAL_CONFIDENCE 0.95
+
+/* A confidence interval for the median of the distribution that the values come from, whatever it is, with at least 95
+ * %: from the k-th smallest to the k-th largest value, where k follows from the binomial distribution (order
+ * statistics: Thompson 1936; David and Nagaraja, "Order Statistics", 2003, section 7.1). The values must be
+ * independent: one per round.
+ *
+ * confidence is the actual confidence. For fewer than six values it is less than 95 %, and the interval is their
+ * whole range: 1 - 2^(1-n), that is 93.75 % for five values and 50 % for two. For fewer than two, or if memory is
+ * short, the interval is NaN, NaN, 0. NaNs are left out. */
+typedef struct clt_interval {
+  double low, high, confidence;
+} clt_interval;
+clt_interval clt_median_interval(const double *values, size_t n);
+
+/* The interval of a measurement whose result is the median of its runs: the one behind every "+-". */
+clt_interval clt_measurement_interval(const clt_measurement *m);
+
+/* The number after "+-": the distance of the farther end from the centre, relative to the centre. Infinite for the
+ * interval of a single value. */
+double clt_interval_error(const clt_interval *interval, double centre);
+
+/* The same for the median of n values and its interval. */
+double clt_median_error(const double *values, size_t n);
+
+/* Prints " +- 2.8 % (95 %)", or "" if the error is not finite. A confidence above 95 % is printed as 95 %. Returns
+ * out. */
+const char *clt_interval_text(char out[64], double error, double confidence);
+
+/* Whether the shortest of n runs is confirmed: the second shortest takes at most (1 + relative) times as long. */
+bool clt_runs_steady(const double *runs_s, size_t n, double relative);
+
+int clt_reason_parse(clt_reason *out, const char *name, clt_error *error);
+
+/* --- configurations with equal programs ---
+ * A generator may write the same source for several configurations. The first that is measured answers for them. */
+
+/* The correct measurements of programs by clt_plan_hash; all zeros: none. */
+typedef struct clt_equals {
+  clt_map indices;
+  clt_measurement *all; /* without logs */
+  size_t n, capacity;
+} clt_equals;
+
+void clt_equals_release(clt_equals *equals);
+
+/* Keeps m if it is correct. hash 0: its source was not generated. If memory is short, equal programs are measured
+ * again. */
+void clt_equals_keep(clt_equals *equals, uint64_t hash, const clt_measurement *m);
+
+/* Puts the result of another configuration with this hash into m, except for the phases, which are those of m's own
+ * preparation. False: there is none. */
+bool clt_equals_answer(const clt_equals *equals, uint64_t hash, clt_measurement *m);
 
 #endif
