@@ -88,12 +88,13 @@ static int vote(bool *for_second, const clt_config two[2], clt_store *store, con
   return rc;
 }
 
-/* If one voice tips the answer, all that measured both vote. */
+/* If one voice tips the answer, all that measured both vote; again until nothing changes. */
 static int let_all_vote(clt_best_known *out, const clt_voices *voices, clt_store *store, const clt_store_key *key,
                         const clt_space *space, const clt_best_query *query, clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < voices->n; i++) {
-    const int64_t without[] = {voices->all[i], query->without ? *query->without : 0};
+  size_t n_changes = 0;
+  for (size_t next = 0; rc == CLT_OK && next < voices->n && n_changes <= voices->n;) {
+    const int64_t without[] = {voices->all[next++], query->without ? *query->without : 0};
     clt_voices heard = {.first = voices->first};
     clt_best_known other;
     bool is_better = false;
@@ -104,7 +105,10 @@ static int let_all_vote(clt_best_known *out, const clt_voices *voices, clt_store
     double cost;
     if (is_better && other.alone && !other.compared)
       rc = hear_all(&other, &cost, store, key, space, query, voices->first, error);
-    if (is_better) *out = other;
+    if (!is_better) continue;
+    *out = other;
+    next = 0;
+    n_changes++;
   }
   return rc;
 }

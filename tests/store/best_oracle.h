@@ -117,11 +117,14 @@ static bool most_prefer(const oracle *o, clt_config config, clt_config to) {
   return votes > others && votes > 2;
 }
 
-/* The champion, or the better one without a voice. *rest: those who say so. */
+/* The champion, or the better one without a voice, again until nothing changes. *rest: those who say so. */
 static const said *answer_of(const oracle *o, oracle *rest) {
   *rest = *o;
   const said *best = champion_of(rest);
-  for (const said *s = o->all; best && s < o->all + o->n; s++) {
+  size_t n_changes = 0, n_voices = 0;
+  for (const said *s = o->all; s < o->all + o->n; s++) n_voices += s->voice && is_first_of_voice(o, s);
+  for (size_t next = 0; best && next < o->n && n_changes <= n_voices;) {
+    const said *s = &o->all[next++];
     oracle others = {.first = o->first};
     for (const said *t = o->all; t < o->all + o->n; t++)
       if (t->voice != s->voice) others.all[others.n++] = *t;
@@ -129,6 +132,8 @@ static const said *answer_of(const oracle *o, oracle *rest) {
     if (!other || other->config == best->config || !most_prefer(o, other->config, best->config)) continue;
     *rest = others;
     best = rest->all + (other - others.all);
+    n_changes++;
+    next = 0;
   }
   return best;
 }
