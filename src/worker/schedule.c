@@ -286,11 +286,19 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
   return rc ? rc : clt_pool_start_workers(pool, error);
 }
 
+/* A job with the same source is measured, or what it has computed is compared. */
+static bool equals_busy(const clt_pool *pool, const clt_job *job) {
+  bool found = false;
+  for (const clt_job *other = pool->jobs; job->generated && other < pool->jobs + pool->capacity; other++)
+    found = found || (other->state == CLT_JOB_BUSY && other->generated == job->generated);
+  return found;
+}
+
 /* A prepared job in an idle worker; jobs in busy workers must wait. */
 static clt_job *find_ready(const clt_pool *pool) {
   for (size_t i = 0; i < pool->setup.n_workers; i++) {
     clt_job *job = clt_pool_idle(&pool->workers[i]) ? first_job(pool, CLT_JOB_READY, &pool->workers[i]) : NULL;
-    if (job) return job;
+    if (job && !equals_busy(pool, job)) return job;
   }
   return NULL;
 }
