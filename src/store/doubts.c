@@ -16,8 +16,8 @@ typedef struct hearing {
   size_t n;
   clt_word words[CLT_MOST_VOICES];
   clt_measurement measurements[CLT_MOST_VOICES];
-  double costs[CLT_MOST_VOICES][2]
-              [2]; /* of finalists and searches, by `which`; INFINITY: failed; 0: nothing was said */
+  /* Of finalists and searches, by `which`; INFINITY: failed; 0: nothing was said. */
+  double costs[CLT_MOST_VOICES][2][2];
 } hearing;
 
 static int note_word(void *user, const clt_store_record *record, const clt_measurement *m) {
@@ -97,12 +97,12 @@ static int let_all_vote(clt_best_known *out, const clt_voices *voices, clt_store
     const int64_t without[] = {voices->all[next++], query->without ? *query->without : 0};
     clt_voices heard = {.first = voices->first};
     clt_best_known other;
+    double cost;
     bool is_better = false;
     rc = clt_store_best_without(&other, &heard, without, query->without ? 2 : 1, store, key, space, query, error);
     const clt_config two[] = {out->measurement.config, other.measurement.config};
     if (rc == CLT_OK && two[1] != CLT_CONFIG_NONE && two[0] != two[1])
       rc = vote(&is_better, two, store, key, space, query, error);
-    double cost;
     if (is_better && other.alone && !other.compared)
       rc = hear_all(&other, &cost, store, key, space, query, voices->first, error);
     if (!is_better) continue;
