@@ -119,7 +119,7 @@ static void read_row(target_reader *r, farm_row *row, const clt_pq_rows *rows, s
   }
   if (now.code) clt_text_add_shown(&shown, why, strlen(why), "");
   if (now.code) clt_text_take(&now.reason, &shown, NULL);
-  if (row->line ? found : row->code == 0 || now.line) {
+  if (found || (row->line == NULL && (row->code == 0 || now.line))) {
     farm_clear_row(row);
     *row = now;
   } else {
