@@ -6,6 +6,8 @@ OpenCL backend does not have. Both sides choose among the same configurations, t
 the device's limits, and make the same number of evaluations; Kernel Tuner verifies nothing, which costs it no time. The third
 program (pyopencl) has the same input, builds all winners of a problem, and runs them in rounds, each round in a new order, the
 driver's threads where the system puts them; the result is the median over the rounds of a winner's share of the round's median.
+In a round each winner runs once untimed and then seven times, as Kernel Tuner does, and winners whose arrays have the same size
+share them: with memory for each and two runs, what was compared was how much of another winner's memory a cache still held.
 
     python3 -m venv venv && venv/bin/pip install kernel_tuner pyopencl
     venv/bin/python benchmarks/live_kernel_tuner.py --device pocl --results live.jsonl [--page docs/notebook/results.md]
@@ -263,11 +265,18 @@ def rounds_job(job):
     context = cl.Context([device])
     queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    times, ready = [], []
+    times, ready, buffers = [], [], {}
+
+    def buffer(index, array):
+        size = (index, array.shape, array.dtype.str)  # of which the content is a function
+        if size not in buffers:
+            buffers[size] = cl.Buffer(context, flags, hostbuf=array)
+        return buffers[size]
+
     for c in job["configurations"]:
         options = problem.options() + [f"-D{x}" for x in tables.typed_configuration(c).split()]
         kernel = getattr(cl.Program(context, problem.source()).build(options=options), problem.kernel["KernelName"])
-        arguments = [cl.Buffer(context, flags, hostbuf=a) if getattr(a, "ndim", 0) else a for a in problem.arguments(c)]
+        arguments = [buffer(i, a) if getattr(a, "ndim", 0) else a for i, a in enumerate(problem.arguments(c))]
         ready.append((kernel, *problem.launch(c), arguments))
         times.append([])
 
@@ -279,9 +288,8 @@ def rounds_job(job):
 
     for _ in range(job["rounds"]):
         for i in random.sample(range(len(ready)), len(ready)):
-            first = run(i)  # warms up
-            more = max(1, min(10, int(2e-3 / first)))
-            times[i].append(statistics.median(run(i) for _ in range(more)))
+            run(i)
+            times[i].append(statistics.median(run(i) for _ in range(7)))
     # Of a round, only how the winners compare counts: the machine is faster or slower in the next.
     typical = [statistics.median(r) for r in zip(*times)]
     return [statistics.median(t / m for t, m in zip(ts, typical)) * statistics.median(typical) for ts in times]
