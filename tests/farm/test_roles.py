@@ -1111,7 +1111,7 @@ class Roles(FarmTest):
             psql.ask("select clatune.greet('e:1:2', '', '', '[]')")
 
     def test_what_returns_from_an_export_is_nobody_elses(self):
-        """What files cannot say is not kept, and so makes no copy a record of another."""
+        """What files cannot say is not kept, and so makes no copy a record of another. Nor does an old export bring back what was revoked."""
         known = self.every_configuration()
         best, slow = list(known)[0], list(known)[-1]
         for number, (configuration, changes) in enumerate({best: "'reason', 'wrong-output', 'energy_j', 0", slow: "'reason', 'none', 'energy_j', '-0'",
@@ -1122,6 +1122,8 @@ class Roles(FarmTest):
         self.assertEqual(self.value("select count(*) from clatune.measurement m where m::text ~ 'NaN|Infinity'"), "0")
         url = self.url_of("agent")
         self.clatune("store", "export", "-o", "all.sqlite", "--store", url)
+        self.assertEqual(self.clatune_json("store", "merge", "all.sqlite", "--store", url)["added"], 0)
+        self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
         self.assertEqual(self.clatune_json("store", "merge", "all.sqlite", "--store", url)["added"], 0)
 
     def test_an_agent_whose_rights_return_goes_on(self):
