@@ -867,6 +867,8 @@ class Roles(FarmTest):
                 psql.ask(self.delivery(f"'{configuration}'", str(time_s), kind="finalist", number=number, comparison=1))
             psql.ask("commit")
         self.assertEqual(self.clatune_json(*subject), {**before, "unconfirmed": False})  # a time within a factor of two confirms the best
+        self.clatune("store", "export", "-o", "all.sqlite", "--store", self.url_of("looker"))
+        self.assertEqual(self.clatune_json(*subject[:-1], "all.sqlite"), {**before, "unconfirmed": False})
 
     def test_one_login_chooses_no_portable_answer_and_trains_nothing(self):
         """mallory says that a slow configuration is fast and that the fastest fail, and measures at another size, with another driver and on another device."""
