@@ -436,6 +436,8 @@ class Roles(FarmTest):
         self.assertEqual(found, self.on_one_machine())
         self.attack("select clatune.submit('x', text, 1, (select json_agg(json_build_object('target', target, 'n', n)) from clatune.cell)) from clatune.plan")
         self.assertEqual(self.states(), {"open": 5})
+        shown = self.clatune_json("store", "show", "--by", "agent", "--store", self.url_of("looker"))
+        self.assertEqual(sum(agent["tunings"] for agent in shown if agent["login"] == "agent"), 5)
         self.assertEqual(self.summary(expect=0)["tunings"]["found"], 4)
         lines = self.server.query("select line from clatune.result where target = 2 and login = 'agent'", self.database)
         of = {line["seed"]: line for line in (json.loads(text) for text, in lines)}
