@@ -126,7 +126,7 @@ static int note_file(clt_shipper *s, int64_t upto, clt_error *error) {
 static int ship_piece(clt_shipper *s, clt_store *file, int64_t *last, bool *full, clt_error *error) {
   taking t = {.shipper = s, .last = *last, .error = error};
   clt_pq_records_forget(&s->records);
-  int rc = clt_store_each_identified(file, NULL, *last, take_record, &t, error);
+  int rc = clt_store_each_identified(file, CLT_STORE_BY_NUMBER, NULL, *last, take_record, &t, error);
   *full = clt_pq_records_full(&s->records);
   if (rc == CLT_OK) rc = send_piece(s, file, &t, error);
   clt_map_release(&t.keys);
@@ -234,7 +234,7 @@ int clt_pull_next(clt_store **piece, clt_pull *p, clt_shipper *s, const clt_stor
     if (after > now.reached) now.reached = after;
     if (is_wanted(d, key, problem_name)) {
       n_asked++;
-      rc = clt_store_each_identified(s->shared, &d->key, after, keep_record, &now, error);
+      rc = clt_store_each_identified(s->shared, CLT_STORE_BY_NUMBER, &d->key, after, keep_record, &now, error);
     }
     if (rc == CLT_OK && now.n > n_before) rc = clt_store_describe(now.into, d, error);
     if (rc || is_full(&now)) break;

@@ -16,16 +16,13 @@ static int ask(clt_pq_rows **rows, clt_pq **pq, const char *sql, const char *url
 int clt_store_agents(json_t **out, const char *url, clt_error *error) {
   /* By turns, so that a login with many agents does not hide those of others. */
   static const char list[] =
-      "WITH m AS (SELECT agent, count(*) AS n, min(received) AS first, max(received) AS last FROM measurement GROUP BY "
-      "1),"
-      " g AS (SELECT agent, count(*) AS n, min(received) AS first, max(received) AS last FROM revoked GROUP BY 1),"
-      " o AS (SELECT coalesce(a.login, ''), coalesce(left(a.name, 200), ''), coalesce(left(a.host, 200), ''), "
-      "coalesce(m.n, "
-      "0),"
-      " coalesce(g.n, 0), (SELECT count(*) FROM cell AS c WHERE c.login=a.login AND c.agent=a.name AND c.state='done'),"
-      " extract(epoch FROM least(m.first, g.first))::float8, extract(epoch FROM greatest(m.last, g.last))::float8 AS "
-      "last"
-      " FROM m FULL JOIN g ON g.agent=m.agent LEFT JOIN agent AS a ON a.id=coalesce(m.agent, g.agent) ORDER BY"
+      "WITH m AS (SELECT agent, count(*) AS n, min(received) AS first, max(received) AS last FROM measurement"
+      " GROUP BY 1), g AS (SELECT agent, count(*) AS n, min(received) AS first, max(received) AS last FROM revoked"
+      " GROUP BY 1), o AS (SELECT coalesce(a.login, ''), coalesce(left(a.name, 200), ''), coalesce(left(a.host, 200),"
+      " ''), coalesce(m.n, 0), coalesce(g.n, 0),"
+      " (SELECT count(DISTINCT (target, n)) FROM result AS r WHERE r.login=a.login AND r.agent=a.name),"
+      " extract(epoch FROM least(m.first, g.first))::float8, extract(epoch FROM greatest(m.last, g.last))::float8"
+      " AS last FROM m FULL JOIN g ON g.agent=m.agent LEFT JOIN agent AS a ON a.id=coalesce(m.agent, g.agent) ORDER BY"
       " row_number() OVER (PARTITION BY a.login ORDER BY greatest(m.last, g.last) DESC NULLS LAST) LIMIT 10000)"
       " SELECT * FROM o ORDER BY last DESC NULLS LAST";
   clt_pq *pq = NULL;

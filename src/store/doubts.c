@@ -23,12 +23,13 @@ typedef struct hearing {
 static int note_word(void *user, const clt_store_record *record, const clt_measurement *m) {
   hearing *h = user;
   const clt_best_query *query = h->query;
-  const bool correct = clt_measurement_correct(m);
-  const double cost = correct ? clt_objective_cost(query->objective, m) : INFINITY;
   const bool is_silent = (query->only && record->voice != query->only) ||
                          (query->without && record->voice == *query->without) || record->kind == CLT_RECORD_ATTEMPT;
+  if (is_silent || m->config != h->config) return 0;
+  const bool correct = clt_measurement_correct(m);
+  const double cost = correct ? clt_objective_cost(query->objective, m) : INFINITY;
   size_t i = 0;
-  if (is_silent || m->config != h->config || isnan(cost)) return 0;
+  if (isnan(cost)) return 0;
   while (i < h->n && h->words[i].voice != record->voice) i++;
   if (i == CLT_MOST_VOICES) return 0;
   if (i == h->n) h->n++;

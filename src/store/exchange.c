@@ -88,11 +88,11 @@ static int visit_identified(void *user, const clt_store_description *d, const cl
   return rc ? rc : w->visit(w->user, d, &copy);
 }
 
-int clt_store_each_identified(clt_store *store, const clt_store_key *key, int64_t after, clt_store_walk_visit visit,
-                              void *user, clt_error *error) {
+int clt_store_each_identified(clt_store *store, clt_store_order order, const clt_store_key *key, int64_t after,
+                              clt_store_walk_visit visit, void *user, clt_error *error) {
   identified_walk w = {.visit = visit, .user = user};
   if (key) w.key_alone.key = *key;
-  int rc = store->type->walk(store->state, CLT_STORE_BY_NUMBER, key, NULL, after, visit_identified, &w, error);
+  int rc = store->type->walk(store->state, order, key, NULL, after, visit_identified, &w, error);
   clt_map_release(&w.known);
   if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* the visitor cannot set the error itself */
   return rc < 0 ? rc : CLT_OK;
@@ -222,7 +222,8 @@ static int merge_once(clt_store *into, clt_store *from, const clt_store_selectio
       m.newest_s = INT64_MIN;
       if (!is_new && d->tuning_json[0] && known->tuning_json[0])
         rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, &d->key, NULL, 0, note_time, &own_newest_s, error);
-      if (rc == CLT_OK) rc = clt_store_each_identified(from, &d->key, 0, merge_record, &m, error);
+      if (rc == CLT_OK) /* as they came, so that the first voice stays the first */
+        rc = clt_store_each_identified(from, CLT_STORE_OLDEST_FIRST, &d->key, 0, merge_record, &m, error);
       /* A key that is new to `into` gets its description; an existing one gets the newest tuning's data. */
       const clt_store_description tuning = {.key = d->key, .tuning_json = d->tuning_json, .kernel = d->kernel};
       const bool newer = !is_new && d->tuning_json[0] && (!known->tuning_json[0] || m.newest_s > own_newest_s);

@@ -341,10 +341,11 @@ BEGIN
   PERFORM check_limits();
 END $$;
 
--- Adds records, and returns how many were new. Records that the store has are skipped, and revoked ones of the caller.
--- Those of an origin of another login get one of the caller's own instead: nobody can use up the numbers of others, or
--- take part in their comparisons. own: measured by the caller, whose voice it is even if others have merged it before. None is from the future, except for a minute, whatever the agent's clock says: the
--- last comparison decides. Those of a claim must be of the device that the tuning is for.
+-- Adds records, and returns how many were new. Records that the store has or has revoked are skipped. Those of an origin
+-- of another login get one of the caller's own instead: nobody can use up the numbers of others, or take part in their
+-- comparisons. own: measured by the caller, whose voice it is even if others have merged it before, and were
+-- revoked. None is from the future, except for a minute, whatever the agent's clock says: the last comparison decides.
+-- Those of a claim must be of the device that the tuning is for.
 CREATE OR REPLACE FUNCTION clatune.deliver(_records json, _agent text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 DECLARE
@@ -390,7 +391,11 @@ BEGIN
         confirmed, comparison, finite(state)
         FROM r
       WHERE NOT EXISTS (SELECT FROM revoked AS g WHERE g.origin = r.known_as AND g.number = r.number)
-        AND (known_as = origin OR own OR NOT EXISTS (SELECT FROM measurement AS m
+        AND (known_as = origin OR own OR NOT EXISTS (SELECT FROM
+            (SELECT origin, number, key, kind, configuration, reason, time_s, created_s, energy_j, figures, comparison
+               FROM measurement UNION ALL
+             SELECT origin, number, key, kind, configuration, reason, time_s, created_s, energy_j, figures, comparison
+               FROM revoked) AS m
           WHERE m.origin = r.origin AND m.number = r.number AND m.key = r.of AND m.kind = r.kind
             AND m.configuration = r.configuration AND r.reason IN (m.reason, 'unknown') AND m.time_s IS NOT DISTINCT FROM r.time_s
             AND m.created_s = r.made_s AND m.energy_j IS NOT DISTINCT FROM r.joules

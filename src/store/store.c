@@ -234,8 +234,6 @@ typedef struct record_walk {
   const clt_config_reader *reader;
   clt_store_record_visit visit;
   void *user;
-  bool shows_foreign;
-  size_t n_foreign;
   int64_t newest;                 /* the largest number so far */
   int64_t before_s;               /* the store's */
   char text[CLT_MAX_CONFIG_TEXT]; /* a copy, because reading changes it */
@@ -250,9 +248,8 @@ static int visit_record(void *user, const clt_store_description *none, const clt
   size_t bytes = clt_record_plausible(record) ? strnlen(record->configuration, sizeof w->text) : sizeof w->text;
   if (bytes < sizeof w->text) memcpy(w->text, record->configuration, bytes + 1);
   if (bytes == sizeof w->text || !clt_config_reader_read(w->reader, w->text, &m.config)) {
-    w->n_foreign++;
     m.config = CLT_CONFIG_NONE;
-    return w->shows_foreign ? w->visit(w->user, record, &m) : 0;
+    return w->visit(w->user, record, &m);
   }
   if (!clt_measurement_correct(&m)) m.time_s = m.figure = NAN;
   if (!clt_measurement_correct(&m) || m.energy_J == 0) m.energy_J = NAN;
@@ -266,35 +263,29 @@ static int end_walk(int rc, clt_error *error) {
 }
 
 static int walk_records(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
-                        const char *configuration, int64_t *since, bool shows_foreign, clt_store_record_visit visit,
-                        void *user, size_t *n_foreign, clt_error *error) {
+                        const char *configuration, int64_t *since, clt_store_record_visit visit, void *user,
+                        clt_error *error) {
   clt_config_reader *reader = NULL;
   int rc = clt_config_reader_new(&reader, space, error);
   if (rc) return rc;
-  record_walk w = {.reader = reader,
-                   .shows_foreign = shows_foreign,
-                   .visit = visit,
-                   .user = user,
-                   .newest = since ? *since : 0,
-                   .before_s = store->before_s};
+  record_walk w = {
+      .reader = reader, .visit = visit, .user = user, .newest = since ? *since : 0, .before_s = store->before_s};
   rc = store->type->walk(store->state, order, key, configuration, w.newest, visit_record, &w, error);
   clt_config_reader_free(reader);
-  if (rc >= 0 && n_foreign) *n_foreign = w.n_foreign;
   if (rc >= 0 && since) *since = w.newest;
   return end_walk(rc, error);
 }
 
 int clt_store_walk(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
                    clt_store_record_visit visit, void *user, clt_error *error) {
-  return walk_records(store, order, key, space, NULL, NULL, true, visit, user, NULL, error);
+  return walk_records(store, order, key, space, NULL, NULL, visit, user, error);
 }
 
 int clt_store_walk_words(clt_store *store, const clt_store_key *key, const clt_space *space, clt_config config,
                          clt_store_record_visit visit, void *user, clt_error *error) {
   char *text = NULL;
   int rc = clt_config_text(&text, space, config, error);
-  if (rc == CLT_OK)
-    rc = walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, text, NULL, false, visit, user, NULL, error);
+  if (rc == CLT_OK) rc = walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, text, NULL, visit, user, error);
   free(text);
   return rc;
 }
@@ -302,17 +293,21 @@ int clt_store_walk_words(clt_store *store, const clt_store_key *key, const clt_s
 typedef struct kind_visit {
   clt_store_visit visit;
   void *user;
+  size_t n_foreign;
 } kind_visit;
 
 static int visit_kind(void *user, const clt_store_record *record, const clt_measurement *m) {
-  const kind_visit *k = user;
+  kind_visit *k = user;
+  if (m->config == CLT_CONFIG_NONE) return k->n_foreign++, 0;
   return k->visit(k->user, record->kind, m);
 }
 
 int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
                    void *user, size_t *n_foreign, clt_error *error) {
-  kind_visit k = {visit, user};
-  return walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, NULL, NULL, false, visit_kind, &k, n_foreign, error);
+  kind_visit k = {visit, user, 0};
+  const int rc = clt_store_walk(store, CLT_STORE_OLDEST_FIRST, key, space, visit_kind, &k, error);
+  if (rc == CLT_OK && n_foreign) *n_foreign = k.n_foreign;
+  return rc;
 }
 
 typedef struct key_walk {
@@ -436,6 +431,7 @@ static int keep_newest(void *user, const clt_store_record *record, const clt_mea
   answer_walk *w = user;
   clt_store_answers *found = &w->found;
   bool correct = clt_measurement_correct(m), is_attempt = record->kind == CLT_RECORD_ATTEMPT, is_new = false;
+  if (m->config == CLT_CONFIG_NONE) return found->n_foreign++, 0;
   clt_first_note(&w->first, record);
   bool is_answer = record->kind == CLT_RECORD_SEARCH || (!correct && m->reason != CLT_REASON_OUT_OF_MEMORY);
   if ((!is_attempt && !is_answer) || clt_space_canonical(w->space, m->config) != m->config) return 0;
@@ -469,8 +465,7 @@ static int by_config(const void *a, const void *b) {
 int clt_store_newest(clt_store_answers *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                      bool with_energy, int64_t *since, clt_error *error) {
   answer_walk w = {.space = space, .with_energy = with_energy, .first = CLT_NO_VOICE};
-  int rc = walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, NULL, since, false, keep_newest, &w,
-                        &w.found.n_foreign, error);
+  int rc = walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, NULL, since, keep_newest, &w, error);
   clt_belief most = CLT_CLAIMED;
   clt_map_release(&w.places);
   if (rc != CLT_OK) clt_store_answers_release(&w.found);

@@ -120,11 +120,11 @@ bool clt_store_selects(const clt_store_selection *selection, const clt_store_des
  * CLT_E_MEMORY without a message. */
 int clt_record_identify(clt_store_record *record, const clt_store_key *key, clt_map *known);
 
-/* Calls visit for the records of a key (NULL: of all keys) with numbers above `after`, in ascending order, each with
- * its identity and its key's description (only the key itself if `key` is given). Skips implausible records. Records
- * added by others meanwhile have larger numbers. */
-int clt_store_each_identified(clt_store *store, const clt_store_key *key, int64_t after, clt_store_walk_visit visit,
-                              void *user, clt_error *error);
+/* Calls visit for the records of a key (NULL: of all keys, by number) with numbers above `after`, in an order, each
+ * with its identity and its key's description (only the key itself if `key` is given). Skips implausible records.
+ * Records added by others meanwhile have larger numbers. */
+int clt_store_each_identified(clt_store *store, clt_store_order order, const clt_store_key *key, int64_t after,
+                              clt_store_walk_visit visit, void *user, clt_error *error);
 
 /* Adds the records of `from` that `into` lacks, all or none, in one transaction. Merging again adds nothing; merging
  * two stores in either direction gives the same records. selection NULL: all. *n_added is nullable. The stores must be

@@ -436,6 +436,8 @@ class Roles(FarmTest):
         self.assertEqual(found, self.on_one_machine())
         self.attack("select clatune.submit('x', text, 1, (select json_agg(json_build_object('target', target, 'n', n)) from clatune.cell)) from clatune.plan")
         self.assertEqual(self.states(), {"open": 5})
+        shown = self.clatune_json("store", "show", "--by", "agent", "--store", self.url_of("looker"))
+        self.assertEqual(sum(agent["tunings"] for agent in shown if agent["login"] == "agent"), 5)
         self.assertEqual(self.summary(expect=0)["tunings"]["found"], 4)
         lines = self.server.query("select line from clatune.result where target = 2 and login = 'agent'", self.database)
         of = {line["seed"]: line for line in (json.loads(text) for text, in lines)}
@@ -867,6 +869,8 @@ class Roles(FarmTest):
                 psql.ask(self.delivery(f"'{configuration}'", str(time_s), kind="finalist", number=number, comparison=1))
             psql.ask("commit")
         self.assertEqual(self.clatune_json(*subject), {**before, "unconfirmed": False})  # a time within a factor of two confirms the best
+        self.clatune("store", "export", "-o", "all.sqlite", "--store", self.url_of("looker"))
+        self.assertEqual(self.clatune_json(*subject[:-1], "all.sqlite"), {**before, "unconfirmed": False})
 
     def test_one_login_chooses_no_portable_answer_and_trains_nothing(self):
         """mallory says that a slow configuration is fast and that the fastest fail, and measures at another size, with another driver and on another device."""
@@ -1111,7 +1115,7 @@ class Roles(FarmTest):
             psql.ask("select clatune.greet('e:1:2', '', '', '[]')")
 
     def test_what_returns_from_an_export_is_nobody_elses(self):
-        """What files cannot say is not kept, and so makes no copy a record of another."""
+        """What files cannot say is not kept, and so makes no copy a record of another. Nor does an old export bring back what was revoked."""
         known = self.every_configuration()
         best, slow = list(known)[0], list(known)[-1]
         for number, (configuration, changes) in enumerate({best: "'reason', 'wrong-output', 'energy_j', 0", slow: "'reason', 'none', 'energy_j', '-0'",
@@ -1122,6 +1126,8 @@ class Roles(FarmTest):
         self.assertEqual(self.value("select count(*) from clatune.measurement m where m::text ~ 'NaN|Infinity'"), "0")
         url = self.url_of("agent")
         self.clatune("store", "export", "-o", "all.sqlite", "--store", url)
+        self.assertEqual(self.clatune_json("store", "merge", "all.sqlite", "--store", url)["added"], 0)
+        self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
         self.assertEqual(self.clatune_json("store", "merge", "all.sqlite", "--store", url)["added"], 0)
 
     def test_an_agent_whose_rights_return_goes_on(self):

@@ -94,7 +94,8 @@ static list walk(clt_store *store, const char *problem, int64_t after) {
   list l = {.n = 0};
   clt_error error = {0};
   const clt_store_key key = make_key(problem ? problem : "");
-  if (clt_store_each_identified(store, problem ? &key : NULL, after, see, &l, &error)) fail_msg("%s", error.message);
+  if (clt_store_each_identified(store, CLT_STORE_BY_NUMBER, problem ? &key : NULL, after, see, &l, &error))
+    fail_msg("%s", error.message);
   for (size_t i = 1; i < l.n; i++) assert_true(l.all[i].number >= l.all[i - 1].number);
   return l;
 }

@@ -39,12 +39,12 @@ typedef struct clt_store_record {
 typedef enum clt_store_order {
   CLT_STORE_KEYS,         /* every key that has records, in the order in which they came; n_records 0 */
   CLT_STORE_KEYS_COUNTED, /* the same with n_records; takes time in proportion to the number of records */
-  CLT_STORE_OLDEST_FIRST, /* the records of a key */
+  CLT_STORE_OLDEST_FIRST, /* the records of a key, as they came */
   CLT_STORE_NEWEST_FIRST, /* the same; ending the walk early is cheap */
   CLT_STORE_BEST_FIRST,   /* the finalists of a key, oldest first, failed ones too; then its correct records of
                              searches, fastest first. Uses an index, so ending the walk early is cheap */
-  CLT_STORE_BY_NUMBER     /* as OLDEST_FIRST, with identities, which the others may omit; key NULL: the records of all
-                             keys, each with the description of its key */
+  CLT_STORE_BY_NUMBER     /* as OLDEST_FIRST, by number; key NULL: the records of all keys, each with the description
+                             of its key */
 } clt_store_order;
 
 /* Receives a key (record NULL), a record (description NULL), or both. It returns 0 to continue; any other number ends
