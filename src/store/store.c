@@ -298,7 +298,10 @@ typedef struct kind_visit {
 
 static int visit_kind(void *user, const clt_store_record *record, const clt_measurement *m) {
   kind_visit *k = user;
-  if (m->config == CLT_CONFIG_NONE) return k->n_foreign++, 0;
+  if (m->config == CLT_CONFIG_NONE) {
+    k->n_foreign++;
+    return 0;
+  }
   return k->visit(k->user, record->kind, m);
 }
 
@@ -431,7 +434,10 @@ static int keep_newest(void *user, const clt_store_record *record, const clt_mea
   answer_walk *w = user;
   clt_store_answers *found = &w->found;
   bool correct = clt_measurement_correct(m), is_attempt = record->kind == CLT_RECORD_ATTEMPT, is_new = false;
-  if (m->config == CLT_CONFIG_NONE) return found->n_foreign++, 0;
+  if (m->config == CLT_CONFIG_NONE) {
+    found->n_foreign++;
+    return 0;
+  }
   clt_first_note(&w->first, record);
   bool is_answer = record->kind == CLT_RECORD_SEARCH || (!correct && m->reason != CLT_REASON_OUT_OF_MEMORY);
   if ((!is_attempt && !is_answer) || clt_space_canonical(w->space, m->config) != m->config) return 0;
