@@ -116,16 +116,22 @@ static int run_show(const cli_arguments *arguments) {
     cli_usage("'clatune store show' needs a problem: its file, or a name that 'clatune store list' shows");
   if (!cli_has_store(arguments)) cli_note_no_store(arguments);
   json_t *list = json_array();
-  /* The store keeps the path of the file that each problem was measured from; of several with this name, the newest. */
+  /* The store keeps the path of the file that each problem was measured from; of several with this name, the newest.
+   * Others' paths are not of this machine. */
   const char *typed = arguments->positional[1], *file = typed;
+  bool others = false;
   clt_store_description *keys = NULL;
   size_t n = 0;
   if (!is_problem_file(typed) && clt_store_open_to_read(&store, NULL, path, NULL) == 0)
     clt_store_keys(&keys, &n, store, false, NULL);
   clt_store_free(store);
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(keys[i].problem_name, typed) == 0 && access(keys[i].problem_path, R_OK) == 0)
-      file = keys[i].problem_path;
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(keys[i].problem_name, typed) != 0) continue;
+    others |= keys[i].voice != 0;
+    if (keys[i].voice == 0 && access(keys[i].problem_path, R_OK) == 0) file = keys[i].problem_path;
+  }
+  if (others && file == typed)
+    cli_usage("'clatune store show' needs the file of '%s', which only others have named so", typed);
   const clt_problem *problem = cli_subject_load(arguments, file).problem;
   clt_store_keys_free(keys, n);
   cli_check(clt_catalog_new(&catalog, path ? &path : NULL, path != NULL, &cli_error));

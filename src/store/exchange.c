@@ -214,6 +214,7 @@ static int merge_once(clt_store *into, clt_store *from, const clt_store_selectio
       uint64_t weight;
       if (!is_selected(selection, &keys[i], &last)) continue;
       rc = find_description(&stripped, &weight, &keys[i], keys + n_keys, from, error);
+      if (rc == CLT_OK && stripped.voice) stripped.problem_path = ""; /* on another machine */
       if (rc == CLT_OK && m.is_public) rc = make_public(&stripped, &device_json, error);
       if (rc) break;
       while (known < own + n_own && !clt_store_same_key(&known->key, &d->key)) known++;

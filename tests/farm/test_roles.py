@@ -673,7 +673,7 @@ class Roles(FarmTest):
         for _ in range(2):
             found = self.clatune_json(*near, "n=1000")
             self.assertEqual((found["tier"], found["configuration"]), ("nearest-size", best))
-            self.assertEqual(self.clatune_json("store", "show", "copy", "--store", looker)[0]["configuration"], best)
+            self.assertEqual(self.clatune_json("store", "show", "copy.json", "--store", looker)[0]["configuration"], best)
             self.assertIn("copy\n", self.clatune("report", looker, "--problem", "copy").stdout)
             self.attack(describe.format("copy", 1000))  # as near as can be: then what mallory measured is shown, or nothing of others
             found = self.clatune_json(*near, "n=1001")
@@ -688,6 +688,20 @@ class Roles(FarmTest):
         self.assertEqual([key["problem"] for key in self.clatune_json("store", "list", "--store", "all.sqlite")], ["copy", "copy"])
         self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
         self.assertEqual({key["problem"] for key in self.clatune_json("store", "list", "--store", looker)}, {"copy"})
+
+    def test_no_file_is_read_that_others_name(self):
+        """mallory describes what the agents have measured with a path of hers: neither by name nor from an export."""
+        self.finish_farm(1)
+        looker = self.url_of("looker")
+        (self.folder / "evil.json").write_text("{")
+        [best] = self.clatune_json("store", "show", "copy", "--store", self.url)
+        self.attack(f"""select clatune.describe(p.hash, d.key, d.driver, s.name, '{self.folder}/evil.json', s.sizes, s.kernel, s.description, '')
+            from clatune.described s join clatune.key k on k.id = s.key join clatune.problem p on p.id = k.problem join clatune.device d on d.id = k.device""")
+        self.clatune("store", "export", "-o", "all.sqlite", "--store", looker)
+        for store in looker, "all.sqlite":
+            self.assertNotIn("evil", self.clatune("store", "show", "copy", "--store", store, expect=2 if store == looker else 1).stderr)
+            self.assertEqual(self.clatune_json("store", "show", "copy.json", "--store", store), [best])
+        self.assertEqual(self.clatune_json("store", "show", "copy", "--store", self.url), [best])
 
     def test_invented_devices_hide_nobodys(self):
         """Which were described before those of others."""
