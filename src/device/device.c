@@ -140,6 +140,15 @@ json_t *clt_device_json(const clt_device_info *device) {
   return object;
 }
 
+char *clt_device_public_text(clt_device_info *device) {
+  device->uuid[0] = device->pci_address[0] = '\0';
+  device->platform_index = device->device_index = 0;
+  json_t *object = clt_device_json(device);
+  char *out = object ? json_dumps(object, JSON_COMPACT) : NULL;
+  json_decref(object);
+  return out;
+}
+
 /* Sets a field from JSON. Returns NULL, or a description of what is required. */
 static const char *read_member(clt_device_info *device, const device_field *field, const json_t *json) {
   void *at = (char *)device + field->offset;

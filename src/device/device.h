@@ -36,6 +36,7 @@ clt_value clt_device_property(const clt_device_info *device, size_t index);
 
 /* A device as JSON, for other processes and --json: a new reference; NULL when out of memory. */
 json_t *clt_device_json(const clt_device_info *device);
+char *clt_device_public_text(clt_device_info *device); /* without what names a machine, which is cleared */
 int clt_device_read(clt_device_info *out, const json_t *json, clt_error *error);
 int clt_device_from_json(clt_device_info *out, const char *text, clt_error *error); /* the same from JSON text */
 

@@ -391,17 +391,24 @@ int clt_related_instance(clt_instance **out, bool *another, const clt_related *r
 
 /* --- all measurements of a problem --- */
 
+static int add_places(clt_related_list *places, clt_store *store, clt_error *error) {
+  const clt_related_query query = {.sizes = ""};
+  const size_t before = places->n;
+  const int rc = clt_related_add(places, store, &query, error);
+  if (rc || places->n == before) return rc;
+  return clt_store_weigh_devices(&places->all[before].d, places->n - before, sizeof *places->all, false, error);
+}
+
 int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt_place_visit visit, void *user,
                            clt_error *error) {
   /* Search under all names: a copy of the problem with another name has the same keys, and only the latest name is
    * stored. If one key of a kernel does not belong to the problem, no key of that kernel does. */
-  const clt_related_query query = {.sizes = ""};
   const clt_related *last = NULL;
   clt_related_list places = {0};
   clt_texts others = {0};
   int rc = refresh_stores(catalog, error);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_private; i++)
-    if (catalog->stores[i].store) rc = clt_related_add(&places, catalog->stores[i].store, &query, error);
+    if (catalog->stores[i].store) rc = add_places(&places, catalog->stores[i].store, error);
   clt_device_info *device = rc == CLT_OK ? malloc(sizeof *device) : NULL;
   if (rc == CLT_OK && device == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < places.n; i++) {
@@ -411,7 +418,7 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
     char kernel[100]; /* as its voice says */
     snprintf(kernel, sizeof kernel, "%" PRId64 " %s", place->d.voice, place->d.kernel);
     if (clt_texts_find(&others, kernel) != CLT_NO_TEXT) continue;
-    if (clt_device_from_json(device, place->d.device_json, NULL)) continue; /* its description is not known */
+    if (!clt_store_read_device(device, place->d.device_json, &place->d.key)) continue; /* it is not known */
     rc = clt_related_instance(&instance, &another, place, problem, device, error);
     const bool repeats = last && last->store == place->store && clt_store_same_key(&last->d.key, &place->d.key);
     if (rc == CLT_OK && instance && !repeats) {

@@ -123,28 +123,25 @@ static int note_voice(void *user, const clt_store_description *none, const clt_s
   return *(int64_t *)user = record->voice, 1;
 }
 
-static bool says_the_same(const clt_store_description *a, const clt_store_description *b) {
+static bool describes_the_same(const void *none, const void *what, const void *other) {
+  const clt_store_description *a = what, *b = other;
+  (void)none;
   return strcmp(a->problem_name, b->problem_name) == 0 && strcmp(a->sizes, b->sizes) == 0 &&
          strcmp(a->kernel, b->kernel) == 0;
 }
 
-/* The description of a key, which several logins may have described: one's own, or that of who measured first, until
- * two others agree on another one (words.h). d: the first one. *most: how much counts for it. */
+/* The description of a key, which several logins may have described: the one that counts (words.h). d: the first one.
+ * *most: how much counts for it. */
 static int find_description(clt_store_description *out, uint64_t *most, const clt_store_description *d,
                             const clt_store_description *end, clt_store *from, clt_error *error) {
-  const clt_store_description *next = d;
+  clt_saying said[CLT_MOST_VOICES];
+  size_t n = 0;
   int64_t first = CLT_NO_VOICE;
   int rc = CLT_OK;
-  *most = 0;
-  while (next < end && clt_store_same_key(&next->key, &d->key)) next++;
-  if (next > d + 1)
-    rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, &d->key, NULL, 0, note_voice, &first, error);
-  for (const clt_store_description *a = d; a < next; a++) {
-    uint64_t weight = a->voice == 0 ? UINT64_MAX / 2 : 0;
-    for (const clt_store_description *b = d; b < next; b++)
-      if (says_the_same(a, b)) weight += (uint64_t)clt_voice_weight(b->voice, first);
-    if (weight > *most) *out = *a, *most = weight;
-  }
+  for (const clt_store_description *a = d; a < end && n < CLT_MOST_VOICES && clt_store_same_key(&a->key, &d->key); a++)
+    said[n++] = (clt_saying){a->voice, a};
+  if (n > 1) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, &d->key, NULL, 0, note_voice, &first, error);
+  *out = *(const clt_store_description *)said[clt_sayings_judge(most, said, n, first, describes_the_same, NULL)].what;
   return rc < 0 ? rc : CLT_OK;
 }
 
@@ -175,11 +172,7 @@ static int make_public(clt_store_description *d, char **json, clt_error *error) 
   const bool known = clt_device_from_json(&device, d->device_json, NULL) == CLT_OK;
   d->problem_path = d->tuning_json = d->device_json = "";
   if (!known) return CLT_OK;
-  device.uuid[0] = device.pci_address[0] = '\0';
-  device.platform_index = device.device_index = 0;
-  json_t *object = clt_device_json(&device);
-  d->device_json = *json = object ? json_dumps(object, JSON_COMPACT) : NULL;
-  json_decref(object);
+  d->device_json = *json = clt_device_public_text(&device);
   return *json ? CLT_OK : clt_fail_memory(error);
 }
 
@@ -204,6 +197,7 @@ static int merge_once(clt_store *into, clt_store *from, const clt_store_selectio
              .is_public = selection && selection->is_public,
              .error = error};
   int rc = clt_store_keys(&keys, &n_keys, from, false, error);
+  if (rc == CLT_OK) rc = clt_store_weigh_devices(keys, n_keys, sizeof *keys, false, error);
   if (rc == CLT_OK) rc = clt_store_keys(&own, &n_own, into, false, error);
   if (rc == CLT_OK) rc = into->type->transaction(into->state, CLT_STORE_BEGIN, NULL, error);
   if (rc == CLT_OK) {

@@ -386,40 +386,6 @@ void clt_store_keys_free(clt_store_description *keys, size_t n) {
   free(keys);
 }
 
-static bool has_device(const clt_device_info *all, size_t n, const char *key) {
-  clt_store_key other;
-  for (size_t i = 0; i < n; i++)
-    if (clt_store_key_of_device(&other, &all[i], NULL) == CLT_OK && strcmp(other.device, key) == 0) return true;
-  return false;
-}
-
-static void add_device(clt_device_info *all, size_t *n, const clt_store_description *d) {
-  if (has_device(all, *n, d->key.device) || !clt_store_read_device(&all[*n], d->device_json, &d->key)) return;
-  all[*n].platform_index = all[*n].device_index = -1; /* its place was on another machine */
-  ++*n;
-}
-
-#define MOST_OF_A_VOICE 100 /* devices, so that nobody hides those of others */
-
-int clt_store_devices(clt_device_info *all, size_t *n, size_t most, clt_store *store, clt_error *error) {
-  clt_store_description *keys = NULL;
-  clt_map counts = {0};
-  size_t n_keys = 0;
-  const int rc = clt_store_keys(&keys, &n_keys, store, false, error);
-  for (size_t i = n_keys; i-- > 0 && *n < most;)
-    if (keys[i].voice == 0) add_device(all, n, &keys[i]);
-  for (size_t i = 0; i < n_keys && *n < most; i++) {
-    const size_t n_before = *n;
-    uint64_t *n_of = keys[i].voice ? clt_map_add(&counts, (uint64_t)keys[i].voice, NULL) : NULL;
-    if (n_of == NULL || *n_of >= MOST_OF_A_VOICE) continue;
-    add_device(all, n, &keys[i]);
-    *n_of += *n - n_before;
-  }
-  clt_map_release(&counts);
-  clt_store_keys_free(keys, n_keys);
-  return rc;
-}
-
 /* --- the newest answer of each configuration --- */
 
 typedef struct answer_walk {

@@ -76,7 +76,7 @@ int clt_store_keys_of(clt_store_description **out, size_t *n, clt_store *store, 
                       bool counted, clt_error *error);
 void clt_store_keys_free(clt_store_description *keys, size_t n); /* NULL does nothing */
 /* Adds the devices that a store describes to the *n in `all`, which has room for `most`, unless they are there: with
- * the newest description, in a shared store this login's, or else the one that was there first. */
+ * the description that counts. */
 int clt_store_devices(clt_device_info *all, size_t *n, size_t most, clt_store *store, clt_error *error);
 /* The space of a key's stored configurations, for use without the problem file: the parameters of its newest record,
  * with the values that occur, numbers ascending, then words. Valid are the stored configurations. Leaves out invalid

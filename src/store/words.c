@@ -46,3 +46,16 @@ size_t clt_words_judge(clt_belief *belief, const clt_word *words, size_t n, int6
     *belief = words[chosen].voice == first ? CLT_BY_FIRST : CLT_CLAIMED;
   return choose_among(words, n, chosen, n_agree, first);
 }
+
+size_t clt_sayings_judge(uint64_t *weight, const clt_saying *all, size_t n, int64_t first, clt_sayings_agree agree,
+                         const void *user) {
+  size_t chosen = 0;
+  *weight = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t sum = all[i].voice == 0 ? UINT64_MAX / 2 : 0;
+    for (size_t k = 0; k < n; k++)
+      if (agree(user, all[i].what, all[k].what)) sum += (uint64_t)clt_voice_weight(all[k].voice, first);
+    if (sum > *weight) chosen = i, *weight = sum;
+  }
+  return chosen;
+}

@@ -43,4 +43,20 @@ static inline void clt_first_note(int64_t *first, const clt_store_record *record
  * that agree, that voice's counts, else the median by cost. */
 size_t clt_words_judge(clt_belief *belief, const clt_word *words, size_t n, int64_t first);
 
+/* What a voice says about something else than a configuration. */
+typedef struct clt_saying {
+  int64_t voice;
+  const void *what; /* borrowed */
+} clt_saying;
+typedef bool (*clt_sayings_agree)(const void *user, const void *what, const void *other);
+
+/* The index of the saying that counts: one's own, else what the first voice says, until two others agree on another.
+ * all: n > 0, one of each voice. *weight: of the voices that agree; more than CLT_WEIGHT_OF_FIRST if several do. */
+size_t clt_sayings_judge(uint64_t *weight, const clt_saying *all, size_t n, int64_t first, clt_sayings_agree agree,
+                         const void *user);
+
+/* devices.c: lets descriptions describe their devices as counts: as one's own newest says, else as who described the
+ * device first does, until two others agree. bytes: from one to the next. any_driver: whatever the driver's version. */
+int clt_store_weigh_devices(clt_store_description *keys, size_t n, size_t bytes, bool any_driver, clt_error *error);
+
 #endif

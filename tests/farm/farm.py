@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
-from simulation import CLATUNE, TIME_S, SimulatedTest, kill_session, main, processes_of  # noqa: E402,F401 - for the tests
+from simulation import CLATUNE, TIME_S, SimulatedTest, kill_session, main, problem, processes_of  # noqa: E402,F401 - for the tests
 from harness import until  # noqa: E402,F401
 from server import PASSWORD, Server, need  # noqa: E402,F401
 

@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 
-from farm import CLATUNE, FarmTest, TIME_S, run, until
+from farm import CLATUNE, FarmTest, TIME_S, problem, run, until
 from server import Session
 
 N = 4  # tunings
@@ -745,6 +745,34 @@ class Roles(FarmTest):
         self.server.query("update clatune.described set id = default where login = 'agent'", self.database)
         [tuning] = self.clatune_json("report", looker, "--problem", "copy")["tunings"]
         self.assertEqual(tuning["session"]["searcher"], "true")
+
+    def test_two_others_describe_what_was_described_first(self):
+        """mallory measures first, and describes the device with another driver, a limit or another name. Who reads has no such device."""
+        given = problem(1, 2)
+        given["ConfigurationSpace"]["TuningParameters"][0].update({"Values": [1, 32], "Default": 1})
+        given["KernelSpecification"]["LocalSize"]["X"] = "a"
+        (self.folder / "copy.json").write_text(json.dumps(given))
+        self.simulate(name="Simulated", time_s="1e-6 * (40 - a + b)")
+        for login in ("mallory", "alice", "bob"):
+            self.make_login(login)
+            self.tune("--searcher", "exhaustive", "--fresh", "--store", self.url_of(login))
+        (self.folder / "icd" / "simulated.icd").unlink()
+        true = json.loads(self.value("select description from clatune.described limit 1"))
+        looker, subject = self.url_of("looker"), ("lookup", "copy.json", "--store")
+
+        def answers(name):
+            self.clatune("store", "export", "-o", f"{name}.sqlite", "--store", looker)
+            return [[self.clatune_json(*subject, store, "--device", "Simulated"), self.clatune_json(*subject, store, "--portable"),
+                     self.clatune_json("store", "show", "copy.json", "--store", store), self.clatune(*subject, store, "--format", "header").stdout.replace(store, "")]
+                    for store in (looker, f"{name}.sqlite")]
+        before = answers("before")
+        self.assertEqual(before[0][0]["configuration"]["a"], 32)
+        for name, value in ("max_work_group_size", 16), ("name", "Invented"), ("driver_version", "evil"):
+            driver = f"'{value}'" if name == "driver_version" else "d.driver"
+            self.attack(f"""select clatune.describe(p.hash, d.key, {driver}, s.name, s.path, s.sizes, s.kernel, $t${json.dumps({**true, name: value})}$t$, '')
+                from clatune.described s join clatune.key k on k.id = s.key join clatune.problem p on p.id = k.problem join clatune.device d on d.id = k.device
+                where s.login = 'mallory'""")
+            self.assertEqual(answers(name), before)
 
     def make_keys(self, n):
         self.server.query(f"insert into clatune.problem(hash) select 'k' || i from generate_series(1, {n}) i; insert into clatune.key(problem, device, maker)"
