@@ -66,6 +66,7 @@ typedef struct clt_family_input {
   double *features;     /* in the order of the family */
   double *function_s;   /* run time of each function in seconds */
   double *conversion_s; /* run time of each variant's conversion in seconds; 0: none */
+  bool by_one_other;    /* one other voice alone says so */
 } clt_family_input;
 void clt_family_input_release(clt_family_input *input);
 
@@ -80,8 +81,8 @@ int clt_family_records_init(clt_family_records *out, const clt_family *family, c
                             const clt_device_info *device, clt_error *error);
 void clt_family_records_release(clt_family_records *records);
 
-/* The input with these values of the parameters, from the records; if it is not there, it is calculated and stored.
- * records NULL: always calculated. only_stored: CLT_E_NOT_FOUND instead of calculating. */
+/* The input with these values of the parameters, from the records; if it is not there, or one other voice alone says
+ * it, it is calculated and stored. records NULL: always calculated. only_stored: CLT_E_NOT_FOUND instead. */
 int clt_family_input_get(clt_family_input *out, const clt_family *family, const int64_t *values,
                          clt_family_records *records, const clt_device_info *device, bool only_stored,
                          clt_error *error);

@@ -242,19 +242,29 @@ static char *write_record(const clt_family *f, clt_family_input *input) {
   return text;
 }
 
+/* Whether two records agree on all but the seconds. */
+static bool agree(const void *family, const void *what, const void *other) {
+  const clt_family *f = family;
+  bool same = true;
+  for (size_t i = 0; i < f->derived.n + f->n_features - f->n_numbers && same; i++)
+    same = json_equal(json_array_get(what, i), json_array_get(other, i));
+  return same;
+}
+
 typedef struct record_reading {
   const clt_family *family;
   clt_family_input *input;
-  bool found;
+  clt_saying said[CLT_MOST_VOICES + 1]; /* JSON, owned; one's own has a place in any case */
+  size_t n;
 } record_reading;
 
-/* The newest record counts, of one's own and the first voice's. Texts in another format are skipped. */
+/* Keeps the newest of one's own, and the first of each other voice. Texts in another format are skipped. */
 static int read_record(void *user, const clt_store_record *record, const clt_measurement *m) {
   record_reading *r = user;
   const clt_family *f = r->family;
   json_t *list = m->log ? json_loads(m->log, 0, NULL) : NULL;
-  size_t n = f->derived.n;
-  bool good = record->kind == CLT_RECORD_SEARCH && (record->voice == 0 || record->is_first) && json_is_array(list);
+  size_t n = f->derived.n, k = 0;
+  bool good = record->kind == CLT_RECORD_SEARCH && json_is_array(list);
   while (number_at(f, r->input, n - f->derived.n)) n++;
   good = good && json_array_size(list) == n;
   for (size_t i = 0; good && i < n; i++) {
@@ -262,36 +272,58 @@ static int read_record(void *user, const clt_store_record *record, const clt_mea
     good = i < f->derived.n ? json_is_integer(json_array_get(list, i))
                             : clt_json_read_number(&number, json_array_get(list, i));
   }
-  for (size_t i = 0; good && i < n; i++) {
+  while (k < r->n && r->said[k].voice != record->voice) k++;
+  const bool is_new = k == r->n;
+  if (good && (record->voice == 0 || (is_new && k < CLT_MOST_VOICES))) {
+    if (!is_new) json_decref((json_t *)r->said[k].what);
+    r->said[k] = (clt_saying){record->voice, list};
+    r->n += is_new;
+    list = NULL;
+  }
+  json_decref(list);
+  return 0;
+}
+
+/* Takes the record that counts: one's own, else the first, until two others agree. Returns whether there is one. */
+static bool take_record(record_reading *r) {
+  const clt_family *f = r->family;
+  uint64_t weight = UINT64_MAX;
+  const json_t *list =
+      r->n ? r->said[clt_sayings_judge(&weight, r->said, r->n, r->said[0].voice, agree, f)].what : NULL;
+  const bool found = list != NULL;
+  r->input->by_one_other = weight <= CLT_WEIGHT_OF_FIRST;
+  for (size_t i = 0; i < json_array_size(list); i++) {
     const json_t *item = json_array_get(list, i);
     if (i < f->derived.n)
       r->input->sizes[f->n_parameters + i].value = json_integer_value(item);
     else
       *number_at(f, r->input, i - f->derived.n) = json_number_value(item);
   }
-  for (size_t i = 0; good && i < f->n_numbers; i++)
+  for (size_t i = 0; found && i < f->n_numbers; i++)
     r->input->features[i] = (double)r->input->sizes[f->numbers[i]].value;
-  r->found |= good;
-  json_decref(list);
-  return 0;
+  while (r->n > 0) json_decref((json_t *)r->said[--r->n].what);
+  return found;
 }
 
 int clt_family_input_get(clt_family_input *out, const clt_family *f, const int64_t *values, clt_family_records *records,
                          const clt_device_info *device, bool only_stored, clt_error *error) {
-  record_reading reading = {f, out, false};
+  record_reading reading = {.family = f, .input = out};
   clt_error cause = {0};
   new_input(out, f, values);
   int rc = records ? make_key(records, f, values, error) : CLT_OK;
   if (rc == CLT_OK && records)
     rc = clt_store_walk(records->store, CLT_STORE_OLDEST_FIRST, &records->key, records->space, read_record, &reading,
                         error);
+  const bool found = take_record(&reading) && (only_stored || !out->by_one_other);
   char *text = clt_family_input_text(f, values);
-  if (rc == CLT_OK && !reading.found && only_stored)
+  if (rc == CLT_OK && !found && only_stored)
     rc = clt_fail(error, CLT_E_NOT_FOUND,
                   "the store has no features of the input %s; 'clatune family measure' calculates them",
                   text ? text : "");
-  if (rc == CLT_OK && !reading.found) {
+  if (rc == CLT_OK && !found) {
     const double start_s = clt_now_s();
+    clt_family_input_release(out);
+    new_input(out, f, values);
     rc = calculate(out, f, device, &cause);
     if (rc) clt_fail(error, rc, "input %s: %s", text ? text : "", cause.message);
     clt_measurement m;

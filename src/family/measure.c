@@ -68,7 +68,7 @@ static int read_inputs(family_run *r) {
     const int64_t *values = f->inputs + i * f->n_parameters;
     clt_error cause = {0};
     rc = clt_family_input_get(&r->inputs[i], f, values, &records, how->device, true, &cause);
-    if (rc == CLT_OK) continue;
+    if (rc == CLT_OK && !r->inputs[i].by_one_other) continue;
     clt_family_input_release(&r->inputs[i]);
     tell(r, i, "features");
     rc = clt_family_input_get(&r->inputs[i], f, values, &records, how->device, false, r->error);

@@ -268,12 +268,13 @@ static void a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong(void **st
 #define FEATURES "{\"From\": \"a\", \"Numbers\": [\"n\"], \"Functions\": [{\"Function\": \"look\", \"Names\": [\"skew\"]}]}"
 #define VARIANTS "[{\"Name\": \"a\", \"Problem\": \"p.json\"}]"
 
-static void add_of(clt_store *store, const clt_store_key *key, int64_t voice, double time_s) {
+static void add_of(clt_store *store, const clt_store_key *key, int64_t voice, double time_s, const char *configuration, const char *log) {
   static int64_t n_added;
   clt_measurement m;
   clt_measurement_init(&m, 0);
   m.time_s = time_s;
-  const clt_store_record record = {.configuration = "wg=1", .measurement = &m, .origin = "0123456789abcdef", .sequence = ++n_added, .voice = voice};
+  m.log = (char *)log;
+  const clt_store_record record = {.configuration = configuration, .measurement = &m, .origin = "0123456789abcdef", .sequence = ++n_added, .voice = voice};
   assert_int_equal(store->type->add(store->state, &(clt_store_description){.key = *key}, &record, NULL, NULL), 0);
 }
 
@@ -291,15 +292,50 @@ static void one_voice_does_not_say_how_long_takes_what_others_measured(void **st
   assert_int_equal(clt_instance_new(&instance, problem, NULL, 0, &device, NULL), 0);
   assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   assert_int_equal(clt_store_key_init(&key, instance, NULL), 0);
-  for (int i = 0; i < 3; i++) add_of(store, &key, 7, 1e-9);
-  add_of(store, &key, 5, 2);
-  add_of(store, &key, 8, 2.5);
+  for (int i = 0; i < 3; i++) add_of(store, &key, 7, 1e-9, "wg=1", NULL);
+  add_of(store, &key, 5, 2, "wg=1", NULL);
+  add_of(store, &key, 8, 2.5, "wg=1", NULL);
   assert_int_equal(clt_family_answers_add(&a, store, instance, 0, 0, NULL), 0);
   assert_true(a.n == 1 && a.all[0].time_s >= 2);
   free(a.all);
   clt_store_free(store);
   clt_instance_free(instance);
   clt_problem_free(problem);
+}
+
+static void an_own_answer_about_an_input_counts_else_what_two_others_say(void **state) {
+  static const struct {
+    int64_t voice;
+    const char *says; /* the feature, and the seconds that it took */
+    double feature;   /* 0: none is known */
+    bool calculates;  /* if it may: then it fails, as there is no such function */
+  } cases[] = {{7, "none", 0, true},         {7, "[9.0, 1.0]", 9, true},  {5, "[2.0, 1.0]", 9, true},  {7, "[8.0, 1.0]", 9, true},
+               {8, "[2.0, 3.0]", 2, false}, {0, "[3.0, 1.0]", 3, false}, {7, "[2.0, 1.0]", 3, false}, {0, "[4.0, 1.0]", 4, false}};
+  const clt_device_info device = {.name = "d"};
+  clt_family *f = NULL;
+  clt_store *store = NULL;
+  clt_family_records records;
+  clt_family_input input;
+  (void)state;
+  scratch_write("p.json", PROBLEM("[1, 2]"));
+  scratch_write("m.c", "");
+  scratch_write("f.json", FAMILY(TRAIN, FEATURES, VARIANTS));
+  assert_int_equal(clt_family_load(&f, scratch_path("f.json"), NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_family_records_init(&records, f, store, &device, NULL), 0);
+  assert_int_equal(clt_family_input_get(&input, f, f->inputs, &records, &device, true, NULL), CLT_E_NOT_FOUND);
+  clt_family_input_release(&input);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    add_of(store, &records.key, cases[i].voice, 1, "features=1", cases[i].says);
+    assert_int_equal(clt_family_input_get(&input, f, f->inputs, &records, &device, true, NULL) == CLT_OK, cases[i].feature > 0);
+    assert_true(input.features[1] == cases[i].feature);
+    clt_family_input_release(&input);
+    assert_int_equal(clt_family_input_get(&input, f, f->inputs, &records, &device, false, NULL) != CLT_OK, cases[i].calculates);
+    clt_family_input_release(&input);
+  }
+  clt_family_records_release(&records);
+  clt_store_free(store);
+  clt_family_free(f);
 }
 
 static void inputs_are_all_combinations(void **state) {
@@ -393,6 +429,7 @@ int main(void) {
       cmocka_unit_test(small_values_are_told_apart),
       cmocka_unit_test(a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong),
       cmocka_unit_test(one_voice_does_not_say_how_long_takes_what_others_measured),
+      cmocka_unit_test(an_own_answer_about_an_input_counts_else_what_two_others_say),
       cmocka_unit_test(inputs_are_all_combinations),
       cmocka_unit_test(values_of_parameters_are_the_same_on_each_input),
       cmocka_unit_test(mistakes_are_reported_with_line_and_key),
