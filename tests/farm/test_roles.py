@@ -689,7 +689,7 @@ class Roles(FarmTest):
         self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
         self.assertEqual({key["problem"] for key in self.clatune_json("store", "list", "--store", looker)}, {"copy"})
 
-    def test_no_file_is_read_that_others_name(self):
+    def test_who_measures_first_names_no_file_that_others_read(self):
         """mallory describes what the agents have measured with a path of hers: neither by name nor from an export."""
         self.finish_farm(1)
         looker = self.url_of("looker")
@@ -746,7 +746,7 @@ class Roles(FarmTest):
         [tuning] = self.clatune_json("report", looker, "--problem", "copy")["tunings"]
         self.assertEqual(tuning["session"]["searcher"], "true")
 
-    def test_two_others_describe_what_was_described_first(self):
+    def test_who_describes_devices_first_is_outvoted_by_two(self):
         """mallory measures first, and describes the device with another driver, a limit or another name. Who reads has no such device."""
         given = problem(1, 2)
         given["ConfigurationSpace"]["TuningParameters"][0].update({"Values": [1, 32], "Default": 1})
