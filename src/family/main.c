@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "eval/evaluators.h"
 #include "family/family.h"
-#include "family/report.h"
+#include "family/train.h"
 #include "opencl/timing.h"
 #include "problem/guidance.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "family/report.h"
+#include "family/train.h"
 
 /* --- on a device --- */
 

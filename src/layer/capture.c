@@ -6,7 +6,6 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "layer/capture.h"
 #include "layer/layer.h"
 #include "measurement/measurement.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "layer/capture.h"
+#include "layer/layer.h"
 
 typedef struct capture_memory {
   cl_mem handle, root; /* root: the buffer of a sub-buffer, otherwise itself */

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "opencl/internal.h"
-#include "problem/parts.h"
+#include "problem/load.h"
 
 /* What a kernel uses that needs an extension: a type, alone or as a vector, or functions, if its end is open. */
 static const struct {

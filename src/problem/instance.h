@@ -3,7 +3,7 @@
 #ifndef CLT_PROBLEM_INSTANCE_H
 #define CLT_PROBLEM_INSTANCE_H
 
-#include "problem/parts.h"
+#include "problem/load.h"
 
 struct clt_instance {
   const clt_problem *problem;

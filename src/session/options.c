@@ -10,7 +10,7 @@
 #include "base/plugin.h"
 #include "base/text.h"
 #include "eval/evaluators.h"
-#include "problem/parts.h"
+#include "problem/load.h"
 #include "search/search.h"
 
 #define MAX_OPTION_NAMES 256

@@ -11,8 +11,8 @@
 
 #include "base/base.h"
 #include "base/hash.h"
+#include "layer/apply.h"
 #include "layer/programs/programs.h"
-#include "layer/report.h"
 #include "lookup/lookup.h"
 #include "measurement/measurement.h"
 #include "problem/command.h"

@@ -21,7 +21,7 @@ int layer_run_application(const cli_arguments *arguments, json_t *instructions, 
 /* The path of the layer's library. Ends the program if it is not found. */
 const char *layer_library(void);
 
-/* --- `clatune capture`: from what the layer wrote (layer/capture.h) to problem folders --- */
+/* --- `clatune capture`: from what the layer wrote (layer/layer.h) to problem folders --- */
 
 /* A captured kernel and its problem. */
 typedef struct captured {
