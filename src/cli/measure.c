@@ -150,10 +150,9 @@ const cli_command cli_measure = {
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\"]... [--rounds N] [--json]",
     .description =
         "Builds and verifies the given configurations and runs them in interleaved rounds, so that disturbances affect "
-        "all\n"
-        "of them. Prints each median with its 95 % confidence interval (lower confidence with fewer than 6 rounds), "
-        "and\n"
-        "the cost relative to the first configuration. Stores nothing; the exit code is 5 if a configuration fails.",
+        "all of them. Prints each median with its 95 % confidence interval (lower confidence with fewer than 6 "
+        "rounds), and the cost relative to the first configuration. Stores nothing; the exit code is 5 if a "
+        "configuration fails.",
     CLI_FLAGS(flags),
     .plugins = {&clt_evaluators},
     .n_positional = {1, 1},

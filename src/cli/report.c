@@ -237,8 +237,7 @@ const cli_command cli_report_command = {
     .synopsis = "STORE|RECORDING|PROBLEM... [-o FILE.html] [--text] [OPTION...]",
     .description =
         "Reports a store (all tunings, or those selected), a recording (of clatune, Kernel Tuner, CLTune, CLBlast's "
-        "tuners\n"
-        "or KTT), or what is stored for a problem file at these sizes on this device. Several are compared.",
+        "tuners or KTT), or what is stored for a problem file at these sizes on this device. Several are compared.",
     CLI_FLAGS(flags),
     .n_positional = {1, 64},
     .run = run_report,

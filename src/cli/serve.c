@@ -51,11 +51,9 @@ const cli_command cli_serve = {
     .summary = "runs a search for a program with its own measuring loop",
     .synopsis = "--stdio [--store FILE]",
     .description =
-        "Runs a search for a program with its own measuring loop, in any language. The program asks for "
-        "configurations\n"
+        "Runs a search for a program with its own measuring loop, in any language. The program asks for configurations "
         "and tells their times. Each request and each answer is a JSON object on one line: {\"space\": ...}, {\"ask\": "
-        "1},\n"
-        "{\"tell\": ...}, {\"best\": true}, {\"pending\": true}, {\"stop\": true}. The search ends with standard "
+        "1}, {\"tell\": ...}, {\"best\": true}, {\"pending\": true}, {\"stop\": true}. The search ends with standard "
         "input.",
     CLI_FLAGS(flags),
     .plugins = {NULL},

@@ -396,13 +396,10 @@ static const cli_command command = {
     .synopsis = "measure|train|report FAMILY | select|export MODEL [OPTION...]",
     .description =
         "A family is a set of kernels (variants) that compute the same; each has its own problem file. A model learns "
-        "which\n"
-        "variant is the fastest on an input.\n"
-        "measure: tunes each variant on a few inputs, then measures the best configurations on all inputs. train: "
-        "fits\n"
-        "a model to these measurements. report: compares models on inputs that they were not trained on. select: "
-        "prints\n"
-        "the model's choice for an input. export: writes the model as a C function.",
+        "which variant is the fastest on an input. measure: tunes each variant on a few inputs, then measures the best "
+        "configurations on all inputs. train: fits a model to these measurements. report: compares models on inputs "
+        "that they were not trained on. select: prints the model's choice for an input. export: writes the model as a "
+        "C function.",
     CLI_FLAGS(flags),
     .plugins = {&clt_evaluators},
     .n_positional = {1, 2},
