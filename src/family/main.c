@@ -144,15 +144,6 @@ static void read_names(size_t *out, size_t *n, size_t most, const cli_arguments 
   if (*n == 0) cli_usage("--%s names nothing", flag);
 }
 
-/* Reads the devices' features, and which of them --device-features says to compare. */
-static void read_devices(family_subject *s, const cli_arguments *arguments) {
-  clt_family_devices *d = &s->devices;
-  const char *names[CLT_MOST_FEATURES];
-  cli_check(clt_family_devices_read(d, &cli_error));
-  for (size_t k = 0; k < d->n_figures; k++) names[k] = d->names[k];
-  read_names(d->given, &d->n_given, CLT_MOST_CHOSEN, arguments, "device-features", names, d->n_figures);
-}
-
 static void note_left_out(const clt_family_table *table) {
   for (size_t v = 0; v < table->family->n_variants; v++) {
     size_t a = 0;
@@ -189,7 +180,13 @@ static family_subject *begin_training(const cli_arguments *arguments) {
   s->portfolio = portfolio;
   s->uses = uses;
   if (across) open_sources(s, arguments, !report);
-  if (across) read_devices(s, arguments);
+  if (across) {
+    clt_family_devices *d = &s->devices;
+    const char *names[CLT_MOST_FEATURES];
+    cli_check(clt_family_devices_read(d, &cli_error));
+    for (size_t k = 0; k < d->n_figures; k++) names[k] = d->names[k];
+    read_names(d->given, &d->n_given, CLT_MOST_CHOSEN, arguments, "device-features", names, d->n_figures);
+  }
   if (across && report) return s;
   const clt_family_place own = {s->store, s->subject.device};
   cli_check(

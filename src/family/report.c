@@ -14,13 +14,6 @@ static json_t *figures_json(const char *name, const clt_family_figures *f) {
                    clt_json_real(f->gap_closed));
 }
 
-static void print_figures(const json_t *line) {
-  const double gap = clt_json_number(line, "gap_closed");
-  printf("%-34s %8.4f %11.1f %% %13.1f %% ", clt_json_string(line, "choice"), clt_json_number(line, "mean"),
-         100 * clt_json_number(line, "slower_than_best"), 100 * clt_json_number(line, "slower_than_single"));
-  printf(isnan(gap) ? "         -\n" : "%10.3f\n", gap);
-}
-
 /* Mean run times of the features' functions and the conversions, over the inputs. */
 static json_t *costs_json(const family_subject *s) {
   const clt_family *f = s->family;
@@ -55,7 +48,12 @@ static void print_report(const family_subject *s, const json_t *rows, const json
     printf("%zu test inputs, %zu configurations\n\n", n_judged, s->table.n_arms);
   printf("%-34s %8s %13s %15s %10s\n", "", "mean of", "> 5 % slower", "> 5 % slower", "gap");
   printf("%-34s %8s %13s %15s %10s\n", "choice", "the best", "than best", "than single", "closed");
-  json_array_foreach(rows, i, line) print_figures(line);
+  json_array_foreach(rows, i, line) {
+    const double gap = clt_json_number(line, "gap_closed");
+    printf("%-34s %8.4f %11.1f %% %13.1f %% ", clt_json_string(line, "choice"), clt_json_number(line, "mean"),
+           100 * clt_json_number(line, "slower_than_best"), 100 * clt_json_number(line, "slower_than_single"));
+    printf(isnan(gap) ? "         -\n" : "%10.3f\n", gap);
+  }
   if (json_array_size(costs)) puts("");
   json_array_foreach(costs, i, line)
       printf("%-10s %-23s %s\n", clt_json_string(line, "of"), clt_json_string(line, "function"),

@@ -23,10 +23,6 @@ typedef struct family_task {
   unsigned threads;
 } family_task;
 
-static void pick_features(double *out, const family_task *t, size_t input) {
-  for (size_t k = 0; k < t->n_columns; k++) out[k] = t->table->inputs[input].features[t->columns[k]];
-}
-
 static double least_cost(const family_task *t, size_t input) {
   double least = INFINITY;
   for (size_t a = 0; a < t->table->n_arms; a++) least = fmin(least, t->log_cost[input * t->table->n_arms + a]);
@@ -148,7 +144,7 @@ static void release_fit(clt_family_model *m) {
 static size_t choose(size_t *second, const clt_family_model *m, const family_task *t, size_t input) {
   double features[CLT_MAX_FEATURES], scores[CLT_MAX_ARMS];
   const double *costs = t->log_cost + input * m->n_arms;
-  pick_features(features, t, input);
+  for (size_t k = 0; k < t->n_columns; k++) features[k] = t->table->inputs[input].features[t->columns[k]];
   *second = m->standard;
   if (clt_family_score(scores, m, features) >= 0) return m->standard;
   size_t best = m->standard;

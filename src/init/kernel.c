@@ -180,13 +180,6 @@ static bool forget_unreached(const clt_draft *d) {
   return any;
 }
 
-/* It is no longer a parameter: builds that need it get its default. */
-static void drop_macro(clt_draft *d, size_t i) {
-  const clt_draft_macro *m = &d->macros[i];
-  if (!m->is_defined) clt_words_add(&d->options, clt_format("-D%s=%lld", m->name, (long long)m->value), NULL);
-  memmove(d->macros + i, d->macros + i + 1, (--d->n_macros - i) * sizeof *d->macros);
-}
-
 void clt_draft_read_kernel(clt_draft *d) {
   while (forget_unreached(d)) {
   }
@@ -203,7 +196,9 @@ void clt_draft_read_kernel(clt_draft *d) {
     const bool reached = d->knows_reached ? m->is_reached : clt_reads_macro(d->plain, m->name);
     if (m->list || (!beyond && (is_group || reached))) continue;
     if (beyond && !m->is_defined) m->value = 1;
-    drop_macro(d, i);
+    /* It is no longer a parameter: builds that need it get its default. */
+    if (!m->is_defined) clt_words_add(&d->options, clt_format("-D%s=%lld", m->name, (long long)m->value), NULL);
+    memmove(m, m + 1, (--d->n_macros - i) * sizeof *m);
   }
   const char *name = find_declaration(d);
   char *end = name ? behind_brackets(d->plain + (name - d->plain), '(', ')') : NULL,

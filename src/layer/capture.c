@@ -195,12 +195,6 @@ static void add_time(size_entry *s, double time_s) {
 
 /* --- launches --- */
 
-/* The device's time if it is plausible: no longer than the host's. */
-static double launch_time_s(cl_event event, double host_s) {
-  const double time_s = layer_event_s(event);
-  return time_s <= host_s ? time_s : host_s;
-}
-
 static const char *device_text(char out[256], cl_device_id device, cl_device_info what) {
   if (layer_next.clGetDeviceInfo(device, what, 255, out, NULL) != CL_SUCCESS) out[0] = '\0';
   out[255] = '\0';
@@ -270,7 +264,8 @@ static cl_int run_alone(kernel_entry *k, size_entry *s, const capture_launch *la
   double time_s = 0;
   if (status == CL_SUCCESS) {
     layer_next.clWaitForEvents(1, &own);
-    time_s = launch_time_s(own, clt_now_s() - start_s);
+    const double host_s = clt_now_s() - start_s, device_s = layer_event_s(own);
+    time_s = device_s <= host_s ? device_s : host_s; /* NaN, or implausible: the host's */
     if (event)
       *event = own;
     else

@@ -22,27 +22,23 @@ _Static_assert(sizeof MAGIC - 1 + 16 + 1 + 14 + 1 == HEADER_BYTES, "the header's
 
 /* --- saving --- */
 
-static json_t *parameters_json(const clt_space *space) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < clt_space_n_parameters(space); i++)
-    clt_json_append(&array, clt_json_parameter(clt_space_parameter(space, i)));
-  return array;
-}
-
 static void print_header(char header[HEADER_ROOM], const char *text, size_t n) {
   snprintf(header, HEADER_ROOM, MAGIC "%016" PRIx64 " %014zu\n", clt_hash64(text, n), n);
 }
 
 int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
-  json_t *state = json_object(), *validity = json_null();
+  json_t *state = json_object(), *validity = json_null(), *parameters = json_array();
   int rc = state ? model->type->save(model->state, (clt_model_record *)state, error) : clt_fail_memory(error);
   /* For compatibility the residuals are in the state: each type used to have its own. */
   if (rc == CLT_OK && json_object_set_new(state, "residuals", clt_json_floats(model->residuals, model->n_residuals)))
     rc = clt_fail_memory(error);
   if (rc) {
     json_decref(state);
+    json_decref(parameters);
     return rc;
   }
+  for (size_t i = 0; i < clt_space_n_parameters(model->space); i++)
+    clt_json_append(&parameters, clt_json_parameter(clt_space_parameter(model->space, i)));
   if (model->forest)
     validity = json_pack("{s:o, s:o}", "resources", clt_encoding_save(model->encoding), "trees",
                          clt_forest_save(model->forest));
@@ -51,8 +47,8 @@ int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
       json_pack("{s:s, s:I, s:I, s:f, s:o, s:O?, s:o, s:o, s:o, s:o}", "model", model->type->name, "rows",
                 (json_int_t)model->accuracy.n_rows, "failed", (json_int_t)model->accuracy.n_failed, "fit_s",
                 model->accuracy.fit_s, "calibrated_error", isfinite(calibrated) ? json_real(calibrated) : json_null(),
-                "sizes", model->sizes, "baseline", clt_baseline_save(&model->baseline), "parameters",
-                parameters_json(model->space), "validity", validity, "state", state);
+                "sizes", model->sizes, "baseline", clt_baseline_save(&model->baseline), "parameters", parameters,
+                "validity", validity, "state", state);
   char header[HEADER_ROOM], *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(json);
   if (text == NULL) return clt_fail_memory(error);

@@ -141,11 +141,6 @@ void clt_executor_forget(clt_executor *executor, const clt_data *data) {
 
 /* --- arguments --- */
 
-/* Whether an argument is memory without content or result. */
-static bool is_scratch(const clt_binding *binding) {
-  return clt_arg_is_memory(binding->arg) && !binding->arg->has_data && !binding->verified;
-}
-
 /* Finds an argument's data, decides whether its result is compared, and creates its object or sampler. */
 static int bind_argument(clt_binding *binding, clt_executor *executor, const clt_data *data, bool verify,
                          const clt_binding *lender, clt_measurement *m, clt_error *error) {
@@ -178,7 +173,7 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
     int rc = get_input(&binding->input, executor, data, array, !given, arg, m, error);
     if (rc || (given && arg->access == CLT_READ_ONLY)) return rc;
   }
-  if (lender && is_scratch(binding)) {
+  if (lender && !arg->has_data && !binding->verified) { /* memory without content or result */
     binding->lent = clt_binding_object(lender);
     return CLT_OK;
   }

@@ -97,16 +97,15 @@ static void measure_launch(clt_executor *executor) {
 
 /* --- the clock --- */
 
-static bool set_steps(clt_executor *executor, cl_uint n) {
-  executor->probe.n_steps = n;
-  return clSetKernelArg(executor->probe.steps, 1, sizeof n, &n) == CL_SUCCESS;
-}
-
 /* Chooses a number of steps that the device's timer resolves. A device on which they take no time has no clock. */
 static void choose_steps(clt_executor *executor) {
   const double wanted_s = fmax(STEPS_S, TICKS * executor->tick_s);
-  for (cl_uint n = LEAST_STEPS; n <= MOST_STEPS; n *= 2)
-    if (set_steps(executor, n) && time_own(executor, executor->probe.steps, 1, 1) >= wanted_s) return;
+  for (cl_uint n = LEAST_STEPS; n <= MOST_STEPS; n *= 2) {
+    executor->probe.n_steps = n;
+    if (clSetKernelArg(executor->probe.steps, 1, sizeof n, &n) == CL_SUCCESS &&
+        time_own(executor, executor->probe.steps, 1, 1) >= wanted_s)
+      return;
+  }
   clt_state_forget_steps(executor);
 }
 

@@ -50,9 +50,7 @@ typedef struct clt_recipe {
 } clt_recipe;
 extern const clt_recipe clt_own_inputs;
 
-#define CLT_OWN_SEED 1
-/* The seed of generators and reference functions: CLT_OWN_SEED, or another number for each recipe. */
-uint64_t clt_recipe_seed(const clt_recipe *recipe);
+#define CLT_OWN_SEED 1 /* of generators and reference functions; other recipes have other numbers */
 /* Whether an argument may differ from the file. */
 bool clt_recipe_varies(const clt_recipe *recipe, const char *name);
 /* "other inputs", "spikes 3"; static memory of the thread. */

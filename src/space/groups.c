@@ -244,12 +244,6 @@ static bool compares_two(const grouping *g, const clt_flow_root *root, uint32_t 
   return a->n_values <= CLT_MOST_DISTINCT && clt_parameter_same_values(a, b);
 }
 
-static bool within_one_set(const grouping *g, const clt_flow_root *root) {
-  uint32_t sides[2];
-  const size_t *set = g->space->distinct_of;
-  return compares_two(g, root, sides) && set[sides[0]] != CLT_NO_GROUP && set[sides[0]] == set[sides[1]];
-}
-
 /* Finds sets of parameters that all differ from each other, as the positions of a permutation do, and removes the
  * roots that say so. Two of many values are no set: for them, a root is enough. */
 static void find_distinct(grouping *g) {
@@ -277,9 +271,12 @@ static void find_distinct(grouping *g) {
       if (clt_mask_has(&set, q)) space->distinct_of[q] = space->n_distinct;
     space->n_distinct++;
   }
+  const size_t *set_of = space->distinct_of;
   size_t kept = 0;
-  for (size_t r = 0; r < flow->n_roots; r++)
-    if (!within_one_set(g, &flow->roots[r])) flow->roots[kept++] = flow->roots[r];
+  for (size_t r = 0; r < flow->n_roots; r++) {
+    const bool two = compares_two(g, &flow->roots[r], sides) && set_of[sides[0]] != CLT_NO_GROUP;
+    if (!two || set_of[sides[0]] != set_of[sides[1]]) flow->roots[kept++] = flow->roots[r];
+  }
   flow->n_roots = kept;
 }
 
