@@ -1,4 +1,49 @@
+/* The table of evaluators, and their common parts: how often a configuration is run, and checks of what is asked. */
 #include "eval/evaluators.h"
+#include "base/base.h"
+#include "problem/guidance.h"
+
+int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *o, const clt_evaluator_setup *setup,
+                           clt_error *error) {
+  const bool cold = clt_problem_guidance(clt_instance_problem(setup->instance))->cold_cache;
+  if (cold && setup->energy)
+    return clt_fail(
+        error, CLT_E_UNSUPPORTED,
+        "energy cannot be measured with cold caches, because emptying them between runs uses energy, too; choose "
+        "'--cache=warm' or another objective");
+  if (o->min_runs > o->max_runs)
+    return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is greater than 'max-runs' (%lld)",
+                    (long long)o->min_runs, (long long)o->max_runs);
+  *out = (clt_timing_policy){.min_runs = (unsigned)o->min_runs,
+                             .max_runs = (unsigned)o->max_runs,
+                             .max_total_s = o->max_total_s,
+                             .steady_relative = o->steady,
+                             .abandon_factor = o->abandon_factor,
+                             .warm_up = true,
+                             .cold = cold};
+  return CLT_OK;
+}
+
+int clt_check_submitted(size_t n_submitted, size_t capacity, clt_error *error) {
+  if (n_submitted < capacity) return CLT_OK;
+  return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", capacity);
+}
+
+int clt_check_finalists(size_t n_submitted, clt_error *error) {
+  if (n_submitted == 0) return CLT_OK;
+  return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be prepared while configurations are being evaluated");
+}
+
+int clt_check_indices(const size_t *indices, size_t n, size_t n_kept, clt_error *error) {
+  for (size_t i = 0; i < n; i++)
+    if (indices[i] >= n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
+  return CLT_OK;
+}
+
+int clt_check_stop(const volatile int *stop, clt_error *error) {
+  if (!clt_stop_asked(stop)) return CLT_OK;
+  return clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
+}
 
 clt_plugins clt_evaluators = {"an evaluator",
                               CLT_EVALUATOR_ABI,

@@ -90,7 +90,7 @@ float clt_heap_worst(const clt_heap *heap);
 /* Sorts the items in ascending order. Nothing may be added afterwards. */
 void clt_heap_sort(clt_heap *heap);
 
-/* --- parts of model files (record.c) --- */
+/* --- parts of model files (file.c) --- */
 
 /* Fails with CLT_E_FORMAT; `what` names the damaged part of the model file. */
 int clt_model_damaged(clt_error *error, const char *what);

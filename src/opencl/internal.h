@@ -1,8 +1,8 @@
 /* opencl/internal.h - executors and prepared configurations, for the files of this component and for
  * session/tune_kernel.c, which runs a program on an application's arguments.
  *
- * Files, from below: status.c (status codes, failures), device.c (queries), build.c, inspect.c and types.c (programs,
- * kernels and their arguments as text and data), declarations.c (PoCL's builtin functions), memory.c (buffers, images,
+ * Files, from below: status.c (status codes, failures), device.c (queries), inspect.c (programs, kernels and
+ * their arguments as text and data), declarations.c (PoCL's builtin functions), memory.c (buffers, images,
  * guards), arguments.c (inputs on the device, arguments), program.c (limits, a plan's program), launch.c (clocks,
  * runs), cold.c (emptying caches), sum.c (hashes of contents), state.c (empty launches, the device's clock),
  * verify.c (checks after a run), executor.c (context, queue, the steps in order), check.c (other inputs,

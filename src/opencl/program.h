@@ -55,7 +55,7 @@ char *clt_program_log(cl_program program, cl_device_id device);
 
 /* An argument of a kernel that clt_program_build_described built; false: the driver does not describe it. */
 bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint index);
-/* types.c: replaces the names of typedefs by their types and sets the bytes of structs. It finds them by building the
+/* inspect.c: replaces the names of typedefs by their types and sets the bytes of structs. It finds them by building the
  * text with probes appended. Types that cannot be resolved stay as they are. */
 void clt_types_resolve(clt_kernel_argument *const *arguments, size_t n, const clt_executor *executor, const char *text,
                        const char *options);

@@ -139,8 +139,8 @@ int clt_effects_new(clt_effect **out, double *importance, size_t n_groups, const
 #define CLT_REPORT_MOST_POINTS 1200 /* points drawn in a scatter plot */
 int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
 
-/* front.c: several objectives: what no other configuration dominates, in the order of the first objective, and some of
- * all for a plot. By the values of the search: finalists have others, which are not comparable with them. */
+/* Several objectives: what no other configuration dominates, in the order of the first objective, and some of all for a
+ * plot. By the values of the search: finalists have others, which are not comparable with them. */
 json_t *clt_report_front(const clt_tuning *tuning);
 
 /* document.c: text as text. Bytes that are no UTF-8 and control characters become "?". */
