@@ -1,15 +1,18 @@
-/* base/base.h - what most files need: errors, memory, numbers in texts, time, threads, and C's basic types. */
-#ifndef CLT_BASE_BASE_H
-#define CLT_BASE_BASE_H
+/* base/base.h - what most files need: C's usual headers, errors, memory, numbers in texts, time, threads. */
+#pragma once
 
 #include <clatune/error.h>
 #include <clatune/log.h>
 #include <locale.h>
+#include <math.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* --- reporting errors from inside the library, and requests to stop --- */
@@ -139,5 +142,3 @@ int clt_parallel(unsigned threads, size_t n, int (*task)(void *user, size_t inde
                  clt_error *error);
 
 unsigned clt_processors(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* base/file.h - files, folders and paths; programs. */
-#ifndef CLT_BASE_FILE_H
-#define CLT_BASE_FILE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -115,5 +114,3 @@ bool clt_spawn_wait(int *status, pid_t pid);
 /* Runs a program and collects its standard output and standard error in *output: the first max_bytes, the rest is
  * discarded. CLT_E_IO: it cannot be started. */
 int clt_spawn_output(clt_text *output, int *status, const clt_spawn *spawn, size_t max_bytes, clt_error *error);
-
-#endif

@@ -1,8 +1,5 @@
 #include "base/base.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 bool clt_size_multiply(size_t *out, size_t a, size_t b) { return !__builtin_mul_overflow(a, b, out); }
 
 void *clt_new_array(size_t n, size_t element_bytes) {

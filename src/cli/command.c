@@ -1,7 +1,5 @@
 /* Running a command, and its help: of clatune itself and of the programs in libexec/clatune, which have one each. */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "cli/cli.h"

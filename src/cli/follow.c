@@ -1,9 +1,6 @@
 /* Reads a growing file of events. */
 #include "cli/tuning.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/json.h"

@@ -1,8 +1,4 @@
 /* clatune: chooses the command or the program, and prints the help of all. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/cli.h"
 #include "eval/evaluators.h"
 #include "model/model.h"

@@ -1,8 +1,4 @@
 /* `clatune measure`: times given configurations side by side, without a search and without storing anything. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/tuning.h"
 #include "problem/guidance.h"
 #include "session/session.h"

@@ -1,8 +1,4 @@
 /* clatune sample, record and convert: measurements without a search, and files of results. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "cli/tuning.h"
 #include "format/format.h"

@@ -1,9 +1,4 @@
 /* clatune replay: runs a searcher on recorded spaces. */
-#include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "cli/cli.h"
 #include "format/format.h"
 #include "search/search.h"

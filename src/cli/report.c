@@ -1,9 +1,6 @@
 /* 'clatune report': stores, recordings and problem files as one report, in three forms. */
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,8 +1,5 @@
 /* `clatune serve --stdio`: a search for a program that measures by itself. */
 #include "serve/serve.h"
-
-#include <string.h>
-
 #include "cli/cli.h"
 
 /* Reads the next line without its line end, cut beyond the limit of a request. False at the end of the input. */

@@ -1,8 +1,4 @@
 /* clatune train and predict: fits a model to measurements, and prints its best predictions. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cli/cli.h"
 #include "lookup/lookup.h"
 #include "model/model.h"

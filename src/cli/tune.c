@@ -1,7 +1,4 @@
 /* `clatune tune`: its answer as a document, and the text drawn from it. */
-#include <math.h>
-#include <string.h>
-
 #include "cli/tuning.h"
 #include "problem/guidance.h"
 #include "session/contest.h"

@@ -1,6 +1,5 @@
 /* eval/evaluators.h - the built-in evaluators, and the options that several of them share. */
-#ifndef CLT_EVAL_EVALUATORS_H
-#define CLT_EVAL_EVALUATORS_H
+#pragma once
 
 #include <clatune/sys/evaluator.h>
 
@@ -50,5 +49,3 @@ int clt_check_indices(const size_t *indices, size_t n, size_t n_kept, clt_error 
 int clt_check_stop(const volatile int *stop, clt_error *error);
 
 extern clt_plugins clt_evaluators; /* of clt_evaluator_type */
-
-#endif

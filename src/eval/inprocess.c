@@ -1,9 +1,5 @@
 /* The evaluator "in-process": the same steps as "opencl" in the calling process, without isolation and deadlines. A
  * kernel that crashes or hangs takes the process along. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "device/device.h"
 #include "eval/evaluators.h"

@@ -1,10 +1,5 @@
-#include "family/train.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
+#include "family/train.h"
 
 #define MOST_DEVICES 256
 /* Of squared distances, in units of the devices' spread: */

@@ -1,10 +1,5 @@
 /* The module's answers about an input: derived numbers, features, and how long functions and conversions take. It is
  * calculated once, in this process, and kept in the store as the output of a measurement of its own. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "family/family.h"

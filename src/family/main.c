@@ -1,9 +1,5 @@
 /* clatune family: which of several kernels is the fastest on an input (docs/reference/family-file.md). */
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"

@@ -1,8 +1,5 @@
 /* clatune family report: how good the choices on a device are; with --sources, choices that were learnt on other
  * devices. */
-#include <math.h>
-#include <stdio.h>
-
 #include "base/base.h"
 #include "family/train.h"
 

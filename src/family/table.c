@@ -1,7 +1,4 @@
 /* The table of inputs x arms, from the measurements of a store. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "family/family.h"
 #include "measurement/measurement.h"

@@ -1,8 +1,5 @@
 /* Training a chooser on a table, and judging it on inputs that it has not seen. */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "family/train.h"

@@ -1,6 +1,5 @@
 /* family/train.h - choosers, the models that they fit to a table, and how good these are. */
-#ifndef CLT_FAMILY_TRAIN_H
-#define CLT_FAMILY_TRAIN_H
+#pragma once
 
 #include "cli/cli.h"
 #include "family/family.h"
@@ -182,5 +181,3 @@ int family_report_across(const family_subject *subject, const cli_arguments *arg
 
 /* Prints the device features that the model uses, and the nearest other device. */
 void family_print_across(const family_subject *subject, size_t device);
-
-#endif

@@ -1,14 +1,9 @@
-#include "format/format.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "format/format.h"
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "space/space.h"

@@ -1,6 +1,4 @@
 /* One problem for several kernels of a file, which are launched in turn. */
-#include <string.h>
-
 #include "base/json.h"
 #include "init/init.h"
 

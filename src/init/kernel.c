@@ -1,7 +1,6 @@
 /* Facts from the kernel's text about its launch and its arrays. */
 #include <ctype.h>
 #include <regex.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/base.h"

@@ -1,7 +1,5 @@
 /* The problem file of a draft. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"

@@ -1,7 +1,4 @@
 /* Which macros the kernel reaches, by the program clatune-parse (parse/parse.c), if it was built. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -12,12 +12,9 @@
  * {"local": BYTES} (local memory of that size), or {"written": true} (memory that the kernel may write to), with
  * "type", "bytes", "absolute", "relative" and "scaled" if results are compared. check: compares the first launch of
  * each entry with an untuned one. times: creates queues with profiling. */
-#ifndef CLT_LAYER_APPLY_H
-#define CLT_LAYER_APPLY_H
+#pragma once
 
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "layer/layer.h"
 #include "problem/data.h"
@@ -140,5 +137,3 @@ void apply_switch_off(apply_entry *entry, const char *format, ...) __attribute__
  * memory. tuned: the tuned kernel with its arguments set. True: the results agree. False: they differ and the entry is
  * switched off, or the check must be done later because waiting now could deadlock (waits.c). k->lock is held. */
 bool check_launch(apply_entry *entry, const track_kernel *k, const apply_launch *launch, cl_kernel tuned);
-
-#endif

@@ -1,7 +1,5 @@
 /* The use "capture": counts and times the application's kernel launches, and captures the data of one launch per
  * kernel. It waits for each launch, so that times do not overlap; this slows the application down. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

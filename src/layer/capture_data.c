@@ -1,7 +1,4 @@
 /* Captures the kernel arguments of a launch, and the content of its memory before and after it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "layer/layer.h"
 

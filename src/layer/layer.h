@@ -5,8 +5,7 @@
  * use replaces some again and calls the previous ones. All other entries stay the driver's own functions and cost
  * nothing. The parts of libclatune that it needs are linked statically and hidden, because the application may use
  * another version of the library. */
-#ifndef CLT_LAYER_LAYER_H
-#define CLT_LAYER_LAYER_H
+#pragma once
 
 #include <CL/cl_layer.h>
 #include <jansson.h>
@@ -184,5 +183,3 @@ bool capture_is_described(const track_kernel *kernel);
 
 /* Writes a new file (0600). False: it failed, with a message on standard error. */
 bool capture_write(const char *folder, const char *name, const void *bytes, size_t n);
-
-#endif

@@ -1,7 +1,4 @@
 #include <clatune/measurement.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "measurement/measurement.h"

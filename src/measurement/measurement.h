@@ -1,6 +1,5 @@
 /* measurement/measurement.h - objectives, statistics of runs, configurations with equal programs. */
-#ifndef CLT_MEASUREMENT_MEASUREMENT_H
-#define CLT_MEASUREMENT_MEASUREMENT_H
+#pragma once
 
 #include <clatune/measurement.h>
 #include <clatune/problem.h>
@@ -187,5 +186,3 @@ void clt_equals_keep(clt_equals *equals, uint64_t hash, const clt_measurement *m
 /* Puts the result of another configuration with this hash into m, except for the phases, which are those of m's own
  * preparation. False: there is none. */
 bool clt_equals_answer(const clt_equals *equals, uint64_t hash, clt_measurement *m);
-
-#endif

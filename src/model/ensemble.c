@@ -1,8 +1,5 @@
 /* Bagged networks: the model `ensemble` (Falch and Elster 2015, section 4), and committees for searches. */
 #include <fann.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/file.h"

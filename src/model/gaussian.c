@@ -1,8 +1,6 @@
 #include "model/model.h"
 
 #include <lapacke.h>
-#include <math.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "space/space.h"

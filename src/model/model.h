@@ -1,6 +1,5 @@
 /* model/model.h - fitted models and model files, for the files of this component. */
-#ifndef CLT_MODEL_MODEL_H
-#define CLT_MODEL_MODEL_H
+#pragma once
 
 #include <clatune/model.h>
 #include <clatune/sys/model.h>
@@ -115,5 +114,3 @@ bool clt_json_read_doubles(double *out, size_t n, const json_t *array);
 int clt_gaussian_predict(const clt_encoding *encoding, const clt_config *configs, const double *y, size_t n,
                          const clt_config *candidates, size_t n_candidates, float *mean, float *deviation,
                          clt_error *error);
-
-#endif

@@ -1,9 +1,5 @@
 /* Inputs that are kept on the device from one configuration to the next, and the arguments of a plan. */
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "base/base.h"

@@ -2,8 +2,6 @@
 #include "opencl/internal.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -1,6 +1,4 @@
 /* Why a program does not build, where the compiler's own words do not say it. */
-#include <string.h>
-
 #include "base/text.h"
 #include "device/device.h"
 #include "opencl/internal.h"

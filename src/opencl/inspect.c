@@ -1,8 +1,4 @@
 /* Describes the kernels of a program and their arguments as plain data. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/text.h"
 #include "opencl/internal.h"

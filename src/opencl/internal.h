@@ -7,8 +7,7 @@
  * runs), cold.c (emptying caches), sum.c (hashes of contents), state.c (empty launches, the device's clock),
  * verify.c (checks after a run), executor.c (context, queue, the steps in order), check.c (other inputs,
  * references), timing.c (repeated runs). */
-#ifndef CLT_OPENCL_INTERNAL_H
-#define CLT_OPENCL_INTERNAL_H
+#pragma once
 
 #include <clatune/rng.h>
 
@@ -195,5 +194,3 @@ void clt_tell_fault(const clt_executor *executor, clt_measurement *m);
 /* After a failed launch or run: checks whether the device still answers, and repairs damage. If it does not answer, a
  * lack of resources was the effect of a fault, and the reason becomes run-error. */
 void clt_executor_fault(clt_executor *executor, const clt_bindings *bindings, clt_measurement *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* opencl/program.h - building programs: from a text (build.c), for a plan (program.c), and on PoCL with only the
  * declarations that it needs (declarations.c). */
-#ifndef CLT_OPENCL_PROGRAM_H
-#define CLT_OPENCL_PROGRAM_H
+#pragma once
 
 #include "opencl/executor.h"
 
@@ -91,5 +90,3 @@ size_t clt_declarations_learn(clt_declarations *declarations, const char *log);
 /* The declarations that the source or the options (nullable) mention, then the source, whose line numbers are kept.
  * NULL when out of memory; caller frees. */
 char *clt_declarations_prepend(const clt_declarations *declarations, const char *source, const char *options);
-
-#endif

@@ -1,9 +1,5 @@
 /* The data set of an instance: generating it, and sharing one copy with all worker processes through files. */
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* problem/data.h - input and reference data of an instance, as logical arrays (without borders). Generators and
  * reference functions of modules run in the caller's process, so only workers call these functions. */
-#ifndef CLT_PROBLEM_DATA_H
-#define CLT_PROBLEM_DATA_H
+#pragma once
 
 #include <clatune/log.h>
 #include <clatune/module.h>
@@ -194,5 +193,3 @@ void clt_array_scale_tolerance(clt_array *array);
 /* Warns if a comparison with the reference proves little: if it is NaN or 0 everywhere, or most of its other numbers
  * are so small that a result of 0 would be within the tolerance. */
 void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user);
-
-#endif

@@ -1,7 +1,6 @@
 /* problem/instance.h - instances: a problem at given sizes on a device, with compiled expressions, and their
  * evaluation. */
-#ifndef CLT_PROBLEM_INSTANCE_H
-#define CLT_PROBLEM_INSTANCE_H
+#pragma once
 
 #include "problem/load.h"
 
@@ -135,5 +134,3 @@ int clt_module_find_function(clt_module_function *out, const char *path, const c
 /* Compiles a module in C for machines without a compiler: into the folder that is installed as libexec/clatune/modules.
  */
 int clt_module_ship(const char *path, const char *folder, clt_error *error);
-
-#endif

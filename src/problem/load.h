@@ -1,7 +1,6 @@
 /* problem/load.h - the structures of a loaded problem, and the loader, whose functions read some members of a node
  * (base/json.h). */
-#ifndef CLT_PROBLEM_LOAD_H
-#define CLT_PROBLEM_LOAD_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -137,5 +136,3 @@ const char *clt_load_path(const clt_problem *problem, const clt_node *node, cons
 /* Replaces "ProblemSize[1]" in the text of an expression by that expression in parentheses. The result is owned by the
  * source. */
 const char *clt_expand_problem_size(const clt_problem *problem, const char *text, const clt_node *node);
-
-#endif

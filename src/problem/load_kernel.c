@@ -1,6 +1,5 @@
 /* KernelSpecification: the kernel, its options, resources and launches. */
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 

@@ -1,9 +1,6 @@
 /* Modules: a problem's own C functions, compiled once into the user's cache and loaded. Those of shipped problems may
  * be installed compiled, for machines without a compiler. */
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,9 +1,5 @@
 /* Inputs other than the file's own, for the checks of a winner: values that the problem's description allows and on
  * which kernels that are correct by chance give another result (docs/explanation/trust.md, "The check plan"). */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "problem/instance.h"

@@ -1,8 +1,5 @@
 /* Summaries of the rows of a tuning: groups of them (one value of a parameter, or one pair of values of two), and a
  * model judged by rows that it has not seen. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "format/format.h"

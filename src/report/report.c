@@ -1,8 +1,5 @@
 /* Reads the rows of each tuning from a store or a recording, one per configuration, and writes the page. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "report/report.h"
 #include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -11,7 +8,6 @@
 #include "format/format.h"
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
-#include "report/report.h"
 #include "store/best.h"
 #include "store/store.h"
 

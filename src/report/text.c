@@ -1,9 +1,6 @@
 /* A report for a terminal. */
-#include <math.h>
-#include <string.h>
-
-#include "base/json.h"
 #include "base/text.h"
+#include "base/json.h"
 #include "report/draw.h"
 #include "report/report.h"
 

@@ -1,7 +1,6 @@
 /* Prior data of the surrogate search: sources, which are inputs of the networks and give the first configurations, and
  * the predictions of a model, corrected by the measurements. */
 #include <lapacke.h>
-#include <math.h>
 
 #include "base/base.h"
 #include "search/surrogate.h"

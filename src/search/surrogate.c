@@ -1,11 +1,6 @@
 /* surrogate: fits models to all measurements again and again and picks the next by predicted speed, uncertainty and
  * predicted validity. docs/explanation/searching.md describes it, docs/notebook/surrogate.md has measurements. */
 #include "search/surrogate.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "measurement/measurement.h"
 

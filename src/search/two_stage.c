@@ -1,9 +1,6 @@
 /* two-stage: random samples, a model, then the configurations that it predicts to be the fastest (Falch and Elster,
  * "Machine learning based auto-tuning for enhanced OpenCL performance portability", 2015, section 4). */
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "model/model.h"

@@ -1,17 +1,12 @@
 /* The request that begins a search. */
-#include "serve/serve.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "space/space.h"
 #include "base/base.h"
 #include "base/hash.h"
 #include "device/device.h"
 #include "format/format.h"
 #include "problem/load.h"
 #include "search/search.h"
-#include "space/space.h"
+#include "serve/serve.h"
 
 #define MOST_EVALUATIONS 10000000
 #define MOST_SIZES 256

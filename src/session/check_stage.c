@@ -1,14 +1,9 @@
 /* Makes the checks of one stage of the check plan: by the winner, and those that it fails by the default configuration.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "session/check_stage.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "problem/guidance.h"
-#include "session/check_stage.h"
 
 #define DEFAULT_PATIENCE 5.0 /* the default configuration may take so many times the limit of a stage */
 #define MOST_ROUNDS 4

@@ -1,7 +1,4 @@
 /* Runs the check plan of a prospective winner (docs/explanation/trust.md). */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"

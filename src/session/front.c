@@ -1,8 +1,4 @@
 /* Several objectives: the configurations that no other one dominates, and which of them become finalists. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "session/session.h"
 

@@ -2,9 +2,6 @@
 #include "session/loop.h"
 
 #include <clatune/tune.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/hash.h"

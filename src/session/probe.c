@@ -1,9 +1,5 @@
 #include "session/probe.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <clatune/tune.h>

@@ -2,10 +2,7 @@
 #include "session/contest.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -1,9 +1,4 @@
 /* The result of a session: counts, the best, medians and notes; and its progress. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "base/plugin.h"

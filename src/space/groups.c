@@ -1,8 +1,4 @@
 /* From constraints to a flow, to groups of parameters and their diagrams. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"

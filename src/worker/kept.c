@@ -1,9 +1,5 @@
 /* Finalists. Each is prepared in a process of its own with glibc's heap checks, verified on other data, kept there,
  * and timed on request. A finalist that damages its process's memory ends only that process. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "problem/data.h"
 #include "worker/workers.h"

@@ -3,8 +3,7 @@
  *
  * Blame: a failure in a process that has run other configurations may be their fault. So the configuration is prepared
  * again in a process of its own, and only a failure there counts. */
-#ifndef CLT_WORKER_POOL_H
-#define CLT_WORKER_POOL_H
+#pragma once
 
 #include <clatune/sys/evaluator.h>
 
@@ -107,5 +106,3 @@ bool clt_workers_reserved(void); /* what the thread asked for last */
 /* Ends the kept workers; with keeps_builds, the compiler's cache stays. The next tuning gets new processes, with other
  * memory pages, and need not compile the same configurations again. */
 void clt_workers_renew(void);
-
-#endif

@@ -3,11 +3,6 @@
  * fewest. Before anything else, every device runs the same configuration; a device whose time differs from the first
  * one's has its times scaled. */
 #include "worker/pools.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 
 #define EQUALLY_FAST 0.03 /* relative difference up to which times are not scaled */

@@ -1,8 +1,4 @@
 /* Schedules the work of a pool's workers, and decides on the outcome of each configuration. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "worker/workers.h"
 

@@ -1,11 +1,7 @@
 /* The workers of a pool: requests and how they end, starting, and the outcome of the configurations of a lost one. */
 #include "worker/workers.h"
 
-#include <math.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/text.h"

@@ -1,10 +1,6 @@
 /* `clatune apply`: runs an application with the best known configurations of its captured kernels. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

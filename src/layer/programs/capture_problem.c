@@ -1,10 +1,6 @@
 /* The problem file of a captured kernel: arguments and data are those of the application; the tuning parameters are the
  * macros that `clatune init` would find, and the work-group's size. */
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
