@@ -75,6 +75,7 @@ char *clt_path_join(const char *folder, const char *path);
  * statically). malloc'ed; NULL: not found, or out of memory. */
 char *clt_find_near_program(const char *const *names, int mode);
 char *clt_find_near_library(const char *const *names, int mode);
+char *clt_find_near(const char *const *names, int mode); /* near the program, else near the library */
 
 /* The temporary folder of a run: $TMPDIR/clatune-XXXXXX (mode 0700). Its owner holds a lock on it, so that the next run
  * can recognise and remove the folder of a killed one. */

@@ -59,21 +59,16 @@ static const char *find_declaration(const clt_draft *d) {
   return at;
 }
 
-/* The reqd_work_group_size nearest before the kernel's name, or the first one. NULL: none. */
-static const char *find_attribute(const clt_draft *d) {
-  static const char word[] = "reqd_work_group_size";
-  const char *first = strstr(d->plain, word), *last = NULL, *kernel = find_declaration(d);
-  for (const char *at = first; kernel && at && at < kernel; at = strstr(at + 1, word)) last = at;
-  return last ? last : first;
-}
-
 void clt_draft_read_shape(clt_draft *d) {
   static const char *const calls[] = {"get_global_id", "get_group_id", "get_local_id"};
   d->n_dimensions = 1;
   d->uses_groups = false;
   memset(d->required, 0, sizeof d->required);
-  /* Reads the three expressions in the brackets; ignores one that is too long or has brackets of its own. */
-  const char *attribute = find_attribute(d);
+  /* Reads the three expressions in the brackets of the attribute nearest before the kernel's name, or of the first one;
+   * ignores one that is too long or has brackets of its own. */
+  static const char word[] = "reqd_work_group_size";
+  const char *attribute = strstr(d->plain, word), *kernel = find_declaration(d);
+  for (const char *at = attribute; kernel && at && at < kernel; at = strstr(at + 1, word)) attribute = at;
   const char *bracket = attribute ? strchr(attribute, '(') : NULL;
   for (int k = 0; bracket && k < 3; k++) {
     const char *begin = clt_skip_blanks(bracket + 1), *end = begin + strcspn(begin, ",()");

@@ -12,14 +12,6 @@
 
 /* --- the flow --- */
 
-static void release_flow(clt_flow *flow) {
-  clt_arena_release(&flow->arena);
-  free(flow->nodes);
-  free(flow->roots);
-  clt_map_release(&flow->index);
-  *flow = (clt_flow){0};
-}
-
 /* Evaluates a node that depends on no parameter, or tabulates one that depends on a single parameter. */
 static int evaluate_flow_node(clt_flow *flow, clt_flow_node *node) {
   unsigned arity = clt_op_arity(node->op);
@@ -393,7 +385,11 @@ int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_erro
   while (rc == AGAIN) {
     g.impossible = false;
     rc = build_once(&g);
-    release_flow(&g.flow);
+    clt_arena_release(&g.flow.arena);
+    free(g.flow.nodes);
+    free(g.flow.roots);
+    clt_map_release(&g.flow.index);
+    g.flow = (clt_flow){0};
     while (rc && space->n_groups > 0) clt_diagram_free(space->groups[--space->n_groups]);
   }
   free(g.whole);

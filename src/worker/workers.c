@@ -95,37 +95,21 @@ void clt_job_requeue(clt_pool *pool, clt_job *job, clt_company company, bool los
   job->ready_s = 0;
 }
 
-/* Puts a worker's prepared configurations back at the front of the queue. suspect: one of them may have ended the
- * worker, unless a signal from outside did. */
-static void requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect) {
-  clt_company proof = worker->process.killed ? CLT_UNDISTURBED : CLT_ALONE;
-  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++) {
-    if (job->state != CLT_JOB_READY || job->worker != worker) continue;
-    if (suspect && job->company >= proof)
-      clt_job_give_up(pool, job);
-    else
-      clt_job_requeue(pool, job, suspect ? proof : CLT_AMONG_OTHERS, suspect && !worker->process.killed);
-  }
-}
-
 /* --- requests --- */
-
-static double compile_limit_s(const clt_pool *pool) {
-  double sorted[CLT_POOL_BUILDS];
-  const size_t n = clt_min(pool->n_builds, CLT_POOL_BUILDS);
-  if (pool->setup.compile_timeout_s > 0) return pool->setup.compile_timeout_s;
-  if (n < ENOUGH_BUILDS) return FIRST_COMPILE_S;
-  memcpy(sorted, pool->builds_s, n * sizeof *sorted);
-  qsort(sorted, n, sizeof *sorted, clt_by_number);
-  return fmax(LEAST_COMPILE_S, COMPILE_FACTOR * sorted[n * 9 / 10]);
-}
 
 clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s) {
   const clt_pool_setup *s = &pool->setup;
-  double run_s = s->run_timeout_s;
+  double run_s = s->run_timeout_s, compile_s = FIRST_COMPILE_S, sorted[CLT_POOL_BUILDS];
+  const size_t n = clt_min(pool->n_builds, CLT_POOL_BUILDS);
+  if (n >= ENOUGH_BUILDS) {
+    memcpy(sorted, pool->builds_s, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, clt_by_number);
+    compile_s = fmax(LEAST_COMPILE_S, COMPILE_FACTOR * sorted[n * 9 / 10]);
+  }
+  if (s->compile_timeout_s > 0) compile_s = s->compile_timeout_s;
   if (s->run_timeout_factor > 0 && best_s > 0)
     run_s = fmin(run_s, fmax(s->run_timeout_floor_s, s->run_timeout_factor * best_s));
-  return (clt_deadlines){.compile_s = compile_limit_s(pool), .run_s = run_s, .host_s = s->host_timeout_s};
+  return (clt_deadlines){.compile_s = compile_s, .run_s = run_s, .host_s = s->host_timeout_s};
 }
 
 int clt_pool_request(clt_pool *pool, clt_pool_worker *worker, json_t *request, clt_phase phase,
@@ -169,12 +153,21 @@ int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_erro
   return rc;
 }
 
+/* Puts its prepared configurations back at the front of the queue. suspect: one of them may have ended the worker,
+ * unless a signal from outside did. */
 static char *stop_process(clt_pool *pool, clt_pool_worker *worker, bool by_itself, bool suspect) {
   char *why = NULL;
   pid_t left_behind = clt_process_stop(&worker->process, by_itself, &why);
   if (left_behind) give_up_device(pool, left_behind);
   if (worker->folder) clt_remove_tree(worker->folder, true);
-  requeue_ready(pool, worker, suspect);
+  const clt_company proof = worker->process.killed ? CLT_UNDISTURBED : CLT_ALONE;
+  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++) {
+    if (job->state != CLT_JOB_READY || job->worker != worker) continue;
+    if (suspect && job->company >= proof)
+      clt_job_give_up(pool, job);
+    else
+      clt_job_requeue(pool, job, suspect ? proof : CLT_AMONG_OTHERS, suspect && !worker->process.killed);
+  }
   return why;
 }
 
