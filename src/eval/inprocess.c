@@ -147,9 +147,8 @@ static int check_finalist(inprocess_state *s, kept_kernel *k, size_t c, clt_erro
     clt_data_free(s->of_check[c]);
     s->of_check[c] = NULL;
   }
-  if (rc == CLT_OK && !s->setup.lenient && seen.reason != CLT_REASON_NONE) {
+  if (rc == CLT_OK && !s->setup.lenient && seen.reason != CLT_REASON_NONE)
     clt_measurement_fail(m, seen.reason, seen.log);
-  }
   m->max_abs_error = fmax(m->max_abs_error, seen.max_abs_error);
   m->phases.verify_s += seen.phases.verify_s;
   clt_measurement_release(&seen);

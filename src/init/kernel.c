@@ -237,25 +237,21 @@ static bool is_compared(const char *text, const char *at, const char *name, bool
   return true;
 }
 
-bool clt_draft_compares(const clt_draft *d, const char *name) {
-  bool loops;
-  for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++)
-    if (is_compared(d->body, at, name, &loops)) return true;
-  return false;
-}
-
-static bool is_compared_so(const clt_draft *d, const char *size, bool in_loop) {
-  const char *name = written(size);
+static bool is_compared_so(const clt_draft *d, const char *name, bool in_loop) {
   bool loops;
   for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++)
     if (is_compared(d->body, at, name, &loops) && loops == in_loop) return true;
   return false;
 }
 
-bool clt_draft_tests_edge(const clt_draft *d, const char *size) { return is_compared_so(d, size, false); }
+bool clt_draft_compares(const clt_draft *d, const char *name) {
+  return is_compared_so(d, name, true) || is_compared_so(d, name, false);
+}
+
+bool clt_draft_tests_edge(const clt_draft *d, const char *size) { return is_compared_so(d, written(size), false); }
 
 bool clt_draft_loops_over(const clt_draft *d, const char *size) {
-  return is_compared_so(d, size, true) && strstr(d->body, "get_global_size") == NULL;
+  return is_compared_so(d, written(size), true) && strstr(d->body, "get_global_size") == NULL;
 }
 
 /* --- indices --- */

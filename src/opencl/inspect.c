@@ -6,6 +6,15 @@
 #define MANGLED "_cl_" /* PoCL's, before names that built-in functions have, too, such as length */
 #define SAID_BYTES 800 /* of the compiler's log: an error message cannot hold more */
 
+/* *status is the status of the build; an error means that the program could not be made. */
+static int build_text(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
+                      const char *options, clt_error *error) {
+  *out = clCreateProgramWithSource(executor->context, 1, &text, NULL, status);
+  if (*out == NULL) return clt_fail_cl(error, *status, "create a program");
+  *status = clBuildProgram(*out, 1, &executor->device, options, NULL, NULL);
+  return CLT_OK;
+}
+
 bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint i) {
   cl_kernel_arg_address_qualifier address = CL_KERNEL_ARG_ADDRESS_PRIVATE;
   cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
@@ -144,8 +153,7 @@ void clt_types_resolve(clt_kernel_argument *const *arguments, size_t n, const cl
                       "__kernel __attribute__((reqd_work_group_size(clatune_type(%s), clatune_bytes(%s) %% 16 + 1, "
                       "clatune_bytes(%s) / 16 + 1))) void clatune_%zu(void) {}\n",
                       type, type, type, i);
-  if (all.rc == CLT_OK && all.n > n_before)
-    clt_program_build_text(&program, &status, executor, all.bytes, options, NULL);
+  if (all.rc == CLT_OK && all.n > n_before) build_text(&program, &status, executor, all.bytes, options, NULL);
   for (size_t i = 0; status == CL_SUCCESS && i < n; i++) {
     char name[32];
     size_t local[3] = {0};
@@ -178,18 +186,10 @@ char *clt_program_log(cl_program program, cl_device_id device) {
   return NULL;
 }
 
-int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
-                           const char *options, clt_error *error) {
-  *out = clCreateProgramWithSource(executor->context, 1, &text, NULL, status);
-  if (*out == NULL) return clt_fail_cl(error, *status, "create a program");
-  *status = clBuildProgram(*out, 1, &executor->device, options, NULL, NULL);
-  return CLT_OK;
-}
-
 int clt_program_build_described(cl_program *out, cl_int *status, clt_executor *executor, const char *text,
                                 const char *options, clt_error *error) {
   char *all = clt_format("%s%s", options, executor->undescribed ? "" : " -cl-kernel-arg-info");
-  int rc = all ? clt_program_build_text(out, status, executor, text, all, error) : clt_fail_memory(error);
+  int rc = all ? build_text(out, status, executor, text, all, error) : clt_fail_memory(error);
   free(all);
   if (rc || *status == CL_SUCCESS || executor->undescribed || !clt_cl_is_nvidia(&executor->info)) return rc;
   char *log = clt_program_log(*out, executor->device);
@@ -197,12 +197,12 @@ int clt_program_build_described(cl_program *out, cl_int *status, clt_executor *e
   free(log);
   if (!executor->undescribed) return CLT_OK;
   clReleaseProgram(*out);
-  return clt_program_build_text(out, status, executor, text, options, error);
+  return build_text(out, status, executor, text, options, error);
 }
 
 cl_kernel clt_own_kernel(const clt_executor *executor, const char *text, const char *name, cl_int *status) {
   cl_program program = NULL;
-  if (clt_program_build_text(&program, status, executor, text, NULL, NULL)) return NULL;
+  if (build_text(&program, status, executor, text, NULL, NULL)) return NULL;
   cl_kernel kernel = *status == CL_SUCCESS ? clCreateKernel(program, name, status) : NULL;
   clReleaseProgram(program);
   return kernel;

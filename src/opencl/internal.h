@@ -150,7 +150,6 @@ void clt_executor_free_other(clt_executor *executor);
 
 /* Opens what reports the clock and builds clatune's own kernels, each once. */
 void clt_state_prepare(clt_executor *executor, bool with_kernels);
-void clt_state_forget_steps(clt_executor *executor);
 void clt_state_free(clt_executor *executor);
 /* Before runs are timed: learns how long an empty launch takes if nobody knows, and keeps a device that was idle busy
  * until its clock is steady. */

@@ -36,11 +36,8 @@ typedef struct clt_program {
 int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error);
 void clt_program_release(clt_program *program);
-/* Makes a program from a text and builds it; *status is the status of the build. An error means that it could not be
- * made. */
-int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
-                           const char *options, clt_error *error);
-/* The same, so that the driver describes the kernels' arguments. Where NVIDIA's driver (580) makes PTX that it cannot
+/* Makes a program from a text and builds it, so that the driver describes the kernels' arguments; *status is the status
+ * of the build. An error means that it could not be made. Where NVIDIA's driver (580) makes PTX that it cannot
  * read itself, as for a kernel without parameters, they stay undescribed. */
 int clt_program_build_described(cl_program *out, cl_int *status, clt_executor *executor, const char *text,
                                 const char *options, clt_error *error);

@@ -36,6 +36,13 @@ enum { LEAST_STEPS = 512, MOST_STEPS = 1 << 20 };
 #define THROTTLED 0.75
 #define RECOVERY_S 0.05
 
+static void forget_steps(clt_executor *executor) {
+  if (executor->probe.steps) clReleaseKernel(executor->probe.steps);
+  if (executor->probe.sink) clReleaseMemObject(executor->probe.sink);
+  executor->probe.steps = NULL;
+  executor->probe.sink = NULL;
+}
+
 void clt_state_prepare(clt_executor *executor, bool with_kernels) {
   cl_int status = CL_SUCCESS;
   cl_program program = NULL;
@@ -55,18 +62,11 @@ void clt_state_prepare(clt_executor *executor, bool with_kernels) {
   executor->probe.steps = steps;
   if (steps == NULL || clSetKernelArg(steps, 0, sizeof executor->probe.sink, &executor->probe.sink) != CL_SUCCESS ||
       clSetKernelArg(steps, 2, sizeof seed, &seed) != CL_SUCCESS)
-    clt_state_forget_steps(executor);
-}
-
-void clt_state_forget_steps(clt_executor *executor) {
-  if (executor->probe.steps) clReleaseKernel(executor->probe.steps);
-  if (executor->probe.sink) clReleaseMemObject(executor->probe.sink);
-  executor->probe.steps = NULL;
-  executor->probe.sink = NULL;
+    forget_steps(executor);
 }
 
 void clt_state_free(clt_executor *executor) {
-  clt_state_forget_steps(executor);
+  forget_steps(executor);
   if (executor->probe.empty) clReleaseKernel(executor->probe.empty);
   clt_frequency_close(executor->probe.frequency);
 }
@@ -105,7 +105,7 @@ static void choose_steps(clt_executor *executor) {
         time_own(executor, executor->probe.steps, 1, 1) >= wanted_s)
       return;
   }
-  clt_state_forget_steps(executor);
+  forget_steps(executor);
 }
 
 /* NaN: not known this time. */

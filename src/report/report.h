@@ -101,8 +101,6 @@ int clt_tuning_read_rows(clt_tuning *tuning, clt_store *store, const clt_store_k
 /* See report.h. Release also on failure. */
 int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *store, const clt_instance *instance,
                            clt_error *error);
-int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store,
-                      const clt_store_description *descriptions, size_t n, clt_error *error);
 int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_recording *recording, clt_error *error);
 void clt_tuning_release(clt_tuning *tuning);
 
