@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "eval/evaluators.h"
 #include "problem/command.h"
-#include "worker/pool.h"
 #include "worker/process.h"
 
 /* --- evaluation.c: one configuration: scratch folder, build, runs, check --- */

@@ -244,12 +244,8 @@ int clt_bindings_set(const clt_bindings *bindings, const clt_program *program, c
 static double middling(const clt_array *array) {
   const size_t width = clt_element_base_bytes(array->element.base), n = array->bytes / width, step = n / 64 + 1;
   double largest = 0;
-  for (size_t i = 0; i < n; i += step) {
-    float single = 0;
-    double x = 0;
-    const unsigned char *at = (const unsigned char *)array->reference + i * width;
-    if (array->element.base == CLT_ELEMENT_FLOAT) memcpy(&single, at, width), x = single;
-    if (array->element.base == CLT_ELEMENT_DOUBLE) memcpy(&x, at, width);
+  for (size_t i = 0; array->element.base != CLT_ELEMENT_HALF && i < n; i += step) {
+    const double x = clt_load_number((const unsigned char *)array->reference + i * width, array->element.base);
     if (isfinite(x)) largest = fmax(largest, fabs(x));
   }
   return largest > 0 ? largest / 2 : 1;
