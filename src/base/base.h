@@ -63,6 +63,12 @@ bool clt_size_multiply(size_t *out, size_t a, size_t b);
 static inline size_t clt_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t clt_max(size_t a, size_t b) { return a > b ? a : b; }
 
+/* For qsort, of doubles without NaNs or of structures that begin with one. */
+static inline int clt_by_number(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
 /* Allocates n zeroed elements. NULL: overflow, or out of memory. n = 0 gives one element, so NULL always means failure.
  */
 void *clt_new_array(size_t n, size_t element_bytes);

@@ -1,6 +1,5 @@
 /* 'clatune report': stores, recordings and problem files as one report, in three forms. */
 #include <errno.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>

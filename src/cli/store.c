@@ -1,4 +1,3 @@
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"

@@ -1,7 +1,6 @@
 /* The evaluator `command`: options, scheduling of builds and runs, finalists. */
 #include "eval/command.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include "base/base.h"

@@ -91,11 +91,6 @@ double clt_spread(const clt_measurement *m) {
   return m->n_runs ? clt_mad(runs, m->n_runs) / fabs(clt_median(runs, m->n_runs)) : NAN;
 }
 
-int clt_by_number(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Sorts the values, or |value - *centre| if centre is not NULL, without NaNs; *n becomes their number. small: a
  * buffer of CLT_MAX_RUNS numbers; the caller frees the result unless it is `small`. NULL: out of memory. */
 static double *sort_numbers(const double *values, size_t *n, const double *centre, double *small) {

@@ -124,7 +124,6 @@ clt_goal clt_goal_of_words(const char *name, const char *unit);
 /* Median and median absolute deviation of n numbers, without NaNs. NaN if no number is left or memory is short.
  * values stay as they are. */
 double clt_median(const double *values, size_t n);
-int clt_by_number(const void *a, const void *b); /* for qsort, of doubles without NaNs */
 double clt_mad(const double *values, size_t n);
 
 /* Its figures if the program reports any, else its seconds: m->n_runs of them. */

@@ -2,7 +2,6 @@
 #include "opencl/internal.h"
 
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"

@@ -1,6 +1,4 @@
 /* Chooses the clock, and runs a plan's launches. */
-#include <time.h>
-
 #include "base/base.h"
 #include "opencl/internal.h"
 

@@ -3,8 +3,6 @@
  * The clock is observed by a kernel of one work-item that does a fixed chain of operations, each of which needs the
  * result of the one before: its time, without the launch, is inversely proportional to the clock. Unlike the figures
  * that drivers report, it is of the moment, costs some 0.05 ms, and exists on every device with usable events. */
-#include <time.h>
-
 #include "base/base.h"
 #include "measurement/measurement.h"
 #include "opencl/internal.h"

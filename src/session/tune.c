@@ -1,6 +1,4 @@
 /* clt_tune_run: opens, drives and ends a session. */
-#include <poll.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "base/text.h"

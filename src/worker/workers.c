@@ -1,8 +1,5 @@
 /* The workers of a pool: requests and how they end, starting, and the outcome of the configurations of a lost one. */
 #include "worker/workers.h"
-
-#include <poll.h>
-
 #include "base/base.h"
 #include "base/text.h"
 #include "measurement/measurement.h"
