@@ -1,15 +1,18 @@
-/* base/base.h - what most files need: errors, memory, numbers in texts, time, threads, and C's basic types. */
-#ifndef CLT_BASE_BASE_H
-#define CLT_BASE_BASE_H
+/* base/base.h - what most files need: C's usual headers, errors, memory, numbers in texts, time, threads. */
+#pragma once
 
 #include <clatune/error.h>
 #include <clatune/log.h>
 #include <locale.h>
+#include <math.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* --- reporting errors from inside the library, and requests to stop --- */
@@ -59,6 +62,12 @@ bool clt_size_multiply(size_t *out, size_t a, size_t b);
 
 static inline size_t clt_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t clt_max(size_t a, size_t b) { return a > b ? a : b; }
+
+/* For qsort, of doubles without NaNs or of structures that begin with one. */
+static inline int clt_by_number(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
 
 /* Allocates n zeroed elements. NULL: overflow, or out of memory. n = 0 gives one element, so NULL always means failure.
  */
@@ -139,5 +148,3 @@ int clt_parallel(unsigned threads, size_t n, int (*task)(void *user, size_t inde
                  clt_error *error);
 
 unsigned clt_processors(void);
-
-#endif

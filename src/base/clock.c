@@ -1,7 +1,5 @@
 #include "base/base.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

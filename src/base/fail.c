@@ -2,9 +2,6 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct {
   int code;

@@ -7,9 +7,6 @@
 #include <ftw.h>
 #include <limits.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -345,19 +342,16 @@ char *clt_find_near_library(const char *const *names, int mode) {
   return find_beside(realpath(info.dli_fname, NULL), names, mode);
 }
 
+char *clt_find_near(const char *const *names, int mode) {
+  char *found = clt_find_near_program(names, mode);
+  return found ? found : clt_find_near_library(names, mode);
+}
+
 /* --- run folders: removing those of dead runs --- */
 
 #define PREFIX "clatune-"
 #define ALPHANUMERIC "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define RANDOM_CHARACTERS 6 /* mkdtemp's */
-
-/* The text in the lock file of a run on this host. On file systems that do not share locks between hosts, the folder of
- * another host would look dead; and folders without this text are not runs, whatever their name. */
-static char *make_marker(void) {
-  char host[HOST_NAME_MAX + 1] = "";
-  gethostname(host, sizeof host - 1);
-  return clt_format("clatune run on %s\n", host);
-}
 
 /* Whether a folder has this host's marker and its lock is free. A run takes the lock before it writes the marker, and
  * holds it until the folder is removed. */
@@ -393,35 +387,29 @@ static void remove_dead_runs(const char *parent, const char *marker) {
 
 /* --- the folder of this run --- */
 
-static int lock_new(int *out, const char *folder, const char *marker, clt_error *error) {
-  char *path = clt_format("%s/lock", folder);
-  if (path == NULL) return clt_fail_memory(error);
-  int rc = CLT_OK, fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  size_t n = strlen(marker);
-  if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) || write(fd, marker, n) != (ssize_t)n) {
-    rc = clt_fail_errno(error, CLT_E_IO, "lock", path);
-    if (fd >= 0) close(fd);
-  } else {
-    *out = fd;
-  }
-  free(path);
-  return rc;
-}
-
 int clt_run_folder_new(clt_run_folder *out, clt_error *error) {
   const char *parent = clt_temporary_folder();
-  int lock_fd = -1;
-  char *path = clt_format("%s/" PREFIX "XXXXXX", parent), *marker = make_marker();
-  int rc = path && marker ? CLT_OK : clt_fail_memory(error);
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, sizeof host - 1);
+  /* The text in the lock file. On file systems that do not share locks between hosts, the folder of another host would
+   * look dead; and folders without this text are not runs, whatever their name. */
+  char *path = clt_format("%s/" PREFIX "XXXXXX", parent), *marker = clt_format("clatune run on %s\n", host);
+  int fd = -1, rc = path && marker ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) remove_dead_runs(parent, marker);
   const bool made = rc == CLT_OK && mkdtemp(path);
-  if (rc == CLT_OK)
-    rc = made ? lock_new(&lock_fd, path, marker, error) : clt_fail_errno(error, CLT_E_IO, "make the folder", path);
+  if (rc == CLT_OK && !made) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", path);
+  char *lock = made ? clt_format("%s/lock", path) : NULL;
+  if (made && lock == NULL) rc = clt_fail_memory(error);
+  if (lock) fd = open(lock, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (lock && (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) || write(fd, marker, strlen(marker)) != (ssize_t)strlen(marker)))
+    rc = clt_fail_errno(error, CLT_E_IO, "lock", lock);
+  free(lock);
   free(marker);
   if (rc == CLT_OK) {
-    *out = (clt_run_folder){.path = path, .lock_fd = lock_fd};
+    *out = (clt_run_folder){.path = path, .lock_fd = fd};
     return CLT_OK;
   }
+  if (fd >= 0) close(fd);
   if (made) clt_remove_tree(path, false);
   free(path);
   return rc;

@@ -1,6 +1,5 @@
 /* base/file.h - files, folders and paths; programs. */
-#ifndef CLT_BASE_FILE_H
-#define CLT_BASE_FILE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -76,6 +75,7 @@ char *clt_path_join(const char *folder, const char *path);
  * statically). malloc'ed; NULL: not found, or out of memory. */
 char *clt_find_near_program(const char *const *names, int mode);
 char *clt_find_near_library(const char *const *names, int mode);
+char *clt_find_near(const char *const *names, int mode); /* near the program, else near the library */
 
 /* The temporary folder of a run: $TMPDIR/clatune-XXXXXX (mode 0700). Its owner holds a lock on it, so that the next run
  * can recognise and remove the folder of a killed one. */
@@ -115,5 +115,3 @@ bool clt_spawn_wait(int *status, pid_t pid);
 /* Runs a program and collects its standard output and standard error in *output: the first max_bytes, the rest is
  * discarded. CLT_E_IO: it cannot be started. */
 int clt_spawn_output(clt_text *output, int *status, const clt_spawn *spawn, size_t max_bytes, clt_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* base/hash.h - hashes, and maps and sets. */
-#ifndef CLT_BASE_HASH_H
-#define CLT_BASE_HASH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ bool clt_map_next(const clt_map *map, size_t *at, uint64_t *key, uint64_t **valu
  * which it would have to be inserted. clt_search_u64 returns whether it was found. */
 void clt_sort_u64(uint64_t *values, size_t n);
 bool clt_search_u64(const uint64_t *values, size_t n, uint64_t wanted, size_t *place);
-
-#endif

@@ -1,10 +1,4 @@
 #include "base/json.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/text.h"
 
 /* --- values --- */

@@ -1,6 +1,5 @@
 /* base/json.h - JSON: values, and files that people write. */
-#ifndef CLT_BASE_JSON_H
-#define CLT_BASE_JSON_H
+#pragma once
 
 #include <clatune/value.h>
 #include <jansson.h>
@@ -163,5 +162,3 @@ const char *clt_json_mistake(char out[300], const char *text, size_t n, const js
 
 /* Reads an integer, also if it is written as a real, such as 1e6. False: json is something else. */
 bool clt_json_integer(int64_t *out, const json_t *json);
-
-#endif

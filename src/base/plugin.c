@@ -1,8 +1,5 @@
 #include <clatune/sys/option.h>
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/plugin.h"

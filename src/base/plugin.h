@@ -1,6 +1,5 @@
 /* base/plugin.h - plug-ins (searchers, models, evaluators, stores): the table of each kind, and reading options. */
-#ifndef CLT_BASE_PLUGIN_H
-#define CLT_BASE_PLUGIN_H
+#pragma once
 
 #include <clatune/sys/option.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ int clt_options_parse(void *options, size_t options_size, const clt_option *tabl
 /* Copies a settings struct from a caller that may have been compiled with fewer members. CLT_E_ARGUMENT if its first
  * member, struct_size, is 0 or more than `bytes`. */
 int clt_copy_settings(void *out, size_t bytes, const void *settings, const char *type, clt_error *error);
-
-#endif

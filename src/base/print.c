@@ -1,8 +1,6 @@
 #include "base/base.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;

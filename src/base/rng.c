@@ -1,17 +1,15 @@
 #include <clatune/rng.h>
 #include <math.h>
 
-static uint64_t split_mix(uint64_t *state) {
-  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 static uint64_t rotate(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
 
 void clt_rng_init(clt_rng *rng, uint64_t seed) {
-  for (int i = 0; i < 4; i++) rng->state[i] = split_mix(&seed);
+  for (int i = 0; i < 4; i++) { /* SplitMix64 */
+    uint64_t z = (seed += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    rng->state[i] = z ^ (z >> 31);
+  }
 }
 
 uint64_t clt_rng_next(clt_rng *rng) {

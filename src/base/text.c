@@ -1,9 +1,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 
@@ -181,8 +178,6 @@ bool clt_is_name(const char *text) {
 
 #define LONGEST 64 /* characters of a name that are compared */
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
 /* Levenshtein's distance with transpositions of neighbours as one edit. Keeps three rows of the table. */
 static size_t edit_distance(const char *a, const char *b) {
   size_t n = strlen(a), m = strlen(b), rows[3][LONGEST + 1];
@@ -192,10 +187,10 @@ static size_t edit_distance(const char *a, const char *b) {
     size_t *row = rows[i % 3], *above = rows[(i - 1) % 3];
     row[0] = i;
     for (size_t j = 1; j <= m; j++) {
-      row[j] = least(least(above[j], row[j - 1]) + 1,
-                     above[j - 1] + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1])));
+      row[j] = clt_min(clt_min(above[j], row[j - 1]) + 1,
+                       above[j - 1] + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1])));
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = least(row[j], rows[(i - 2) % 3][j - 2] + 1);
+        row[j] = clt_min(row[j], rows[(i - 2) % 3][j - 2] + 1);
     }
   }
   return rows[n % 3][m];

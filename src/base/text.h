@@ -1,6 +1,5 @@
 /* base/text.h - growing text, and functions on text. */
-#ifndef CLT_BASE_TEXT_H
-#define CLT_BASE_TEXT_H
+#pragma once
 
 #include "base/base.h"
 
@@ -80,5 +79,3 @@ const char *clt_nearest_among(const char *typed, const void *first, size_t n, si
 #define CLT_IF_NEAR(near, text) ((near) ? (text) : "")
 #define CLT_DID_YOU_MEAN(quote, near) \
   CLT_IF_NEAR(near, "; did you mean " quote), CLT_IF_NEAR(near, near), CLT_IF_NEAR(near, quote "?")
-
-#endif

@@ -1,7 +1,6 @@
 /* choice/choice.h - the models of clatune/family.h, which choose a kernel for an input. 'clatune family train' makes
  * them; an application needs only this. */
-#ifndef CLT_CHOICE_CHOICE_H
-#define CLT_CHOICE_CHOICE_H
+#pragma once
 
 #include <clatune/family.h>
 
@@ -59,5 +58,3 @@ int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *model,
 /* By how much the score of an arm must be below that of the standard arm. A predicted time counts as shorter from 2 %
  * on. */
 double clt_family_margin(const clt_family_model *model);
-
-#endif

@@ -1,8 +1,4 @@
 /* Models that 'clatune family train' wrote: reading them, and choosing with them. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "choice/choice.h"

@@ -1,7 +1,4 @@
 /* The scores of models, by the functions of evaluate.h. */
-#include <math.h>
-#include <string.h>
-
 #include "choice/choice.h"
 
 #define FAMILY(name) score_##name

@@ -1,6 +1,5 @@
 /* cli/arguments.h - a command: its flags, its help, its function; and its parsed command line. */
-#ifndef CLT_CLI_ARGUMENTS_H
-#define CLT_CLI_ARGUMENTS_H
+#pragma once
 
 #include <clatune/problem.h>
 #include <clatune/sys/option.h>
@@ -153,5 +152,3 @@ clt_setting *cli_settings(size_t *n, const cli_arguments *arguments, const clt_p
  * similar. Returns out. */
 const char *cli_guess(char out[CLI_GUESS_BYTES], const char *dashes, const char *typed, const char *const *names,
                       size_t n);
-
-#endif

@@ -1,10 +1,6 @@
 /* The search quality that `clatune tune` prints. */
 #include "cli/tuning.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 static const clt_certainty *certainty_of(const clt_tune_settings *settings, const clt_tune_result *r) {
   return r->comparable ? clt_certainty_find(settings->searcher, r->evaluations) : NULL;
 }

@@ -1,7 +1,4 @@
 /* The checks of a configuration: in answers, and as text. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/text.h"
 #include "cli/cli.h"
 

@@ -1,8 +1,7 @@
 /* cli/cli.h - shared by the commands: their subject, their answers, running them. Each command has a file and is listed
  * in main.c. Unless a function returns an exit code, a failure prints a message and ends the program. Results live
  * until the command ends (cli_keep). */
-#ifndef CLT_CLI_CLI_H
-#define CLT_CLI_CLI_H
+#pragma once
 
 #include <clatune/lookup.h>
 #include <clatune/model.h>
@@ -164,5 +163,3 @@ typedef struct cli_program {
   bool is_installed;
 } cli_program;
 const cli_program *cli_programs(size_t *n, bool describe);
-
-#endif

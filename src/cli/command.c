@@ -1,7 +1,5 @@
 /* Running a command, and its help: of clatune itself and of the programs in libexec/clatune, which have one each. */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "cli/cli.h"
@@ -123,9 +121,10 @@ static void add_option(json_t *options, const char *name, const char *argument, 
   json_array_append_new(options, json_pack("{s:s, s:s*, s:s}", "name", name, "argument", argument, "help", help));
 }
 
-/* The command's description, which programs.c reads. */
-static int describe(const cli_command *command) {
-  json_t *options = json_array();
+int cli_program_main(const cli_command *command, int argc, char **argv) {
+  cli_begin();
+  if (argc != 2 || strcmp(argv[1], CLI_DESCRIBE) != 0) return cli_finish(cli_run_command(command, argc, argv));
+  json_t *options = json_array(); /* the command's description, which programs.c reads */
   for (size_t i = 0; i < command->n_flags; i++)
     add_option(options, command->flags[i].name, command->flags[i].argument, command->flags[i].help);
   for (const clt_plugins *const *kind = command->plugins; *kind; kind++)
@@ -134,11 +133,5 @@ static int describe(const cli_command *command) {
       for (const clt_option *o = t.options; o < t.options + t.n; o++)
         add_option(options, o->name, o->type == CLT_OPTION_BOOL ? NULL : "VALUE", o->help);
     }
-  return cli_print_json(json_pack("{s:s, s:o}", "summary", command->summary, "options", options));
-}
-
-int cli_program_main(const cli_command *command, int argc, char **argv) {
-  cli_begin();
-  const bool described = argc == 2 && strcmp(argv[1], CLI_DESCRIBE) == 0;
-  return cli_finish(described ? describe(command) : cli_run_command(command, argc, argv));
+  return cli_finish(cli_print_json(json_pack("{s:s, s:o}", "summary", command->summary, "options", options)));
 }

@@ -1,7 +1,4 @@
 /* Completion scripts for shells, from the same tables as the help. */
-#include <stdio.h>
-#include <string.h>
-
 #include "cli/cli.h"
 #include "eval/evaluators.h"
 #include "model/model.h"

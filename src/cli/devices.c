@@ -1,6 +1,3 @@
-#include <math.h>
-#include <stdio.h>
-
 #include "cli/cli.h"
 #include "device/device.h"
 #include "session/probe.h"

@@ -1,11 +1,5 @@
 /* Answers as JSON, and their text, which is drawn from the JSON (report/draw.h). */
 #include "cli/cli.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "device/device.h"
 #include "measurement/measurement.h"
 #include "problem/command.h"

@@ -2,9 +2,6 @@
  * Each is tried in a worker that sees no other driver. */
 #include <clatune/device.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

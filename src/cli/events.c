@@ -1,9 +1,6 @@
 /* --events: the events of a tuning as JSON lines. */
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
-#include <string.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "cli/cli.h"

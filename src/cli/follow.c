@@ -1,9 +1,6 @@
 /* Reads a growing file of events. */
 #include "cli/tuning.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/json.h"
@@ -29,18 +26,6 @@ static json_t *pairs_text(const json_t *object) {
   return out;
 }
 
-static void start_tuning(cli_follow *f, const char *key, const json_t *event) {
-  const json_t *objective = json_object_get(event, "objective");
-  json_object_set_new(
-      f->tunings, key,
-      json_pack("{s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:s, s:n, s:i, s:i, s:f, s:{}, s:i, s:n, s:n, s:s, s:[], s:b}",
-                "title", text_of(event, "problem"), "sizes", pairs_text(json_object_get(event, "sizes")), "device",
-                text_of(json_object_get(event, "device"), "name"), "objective", "name", text_of(objective, "name"),
-                "unit", text_of(objective, "unit"), "goal", text_of(objective, "goal"), "phase", "", "waits",
-                "evaluations", 0, "total", 0, "elapsed_s", 0.0, "reasons", "failed", 0, "latest", "best_value", "best",
-                "", "progress", "ended", false));
-}
-
 static void take_evaluation(json_t *tuning, const json_t *event) {
   const char *reason = clt_json_string(event, "reason");
   json_t *latest = json_pack("{s:o, s:o, s:O?, s:O?, s:o}", "text", pairs_text(json_object_get(event, "configuration")),
@@ -58,20 +43,19 @@ static void take_evaluation(json_t *tuning, const json_t *event) {
   json_object_set_new(reasons, reason, json_integer(json_integer_value(json_object_get(reasons, reason)) + 1));
 }
 
-static void take_incumbent(json_t *tuning, const json_t *event) {
-  json_object_set_new(tuning, "best", pairs_text(json_object_get(event, "configuration")));
-  json_object_set(tuning, "best_value", json_object_get(event, "value"));
-  if (json_is_number(json_object_get(event, "value")))
-    json_array_append_new(
-        json_object_get(tuning, "progress"),
-        json_pack("{s:O?, s:O?, s:O}", "evaluation", json_object_get(event, "evaluations"), "spent_s",
-                  json_object_get(event, "elapsed_s"), "best_value", json_object_get(event, "value")));
-}
-
 static void take_event(cli_follow *f, const json_t *event) {
   static const char *const kept[] = {"evaluations", "total", "elapsed_s"};
   const char *name = clt_json_string(event, "event"), *key = clt_json_string(event, "tuning");
-  if (strcmp(name, "started") == 0) start_tuning(f, key, event);
+  json_t *objective = json_object_get(event, "objective"), *value = json_object_get(event, "value");
+  if (strcmp(name, "started") == 0)
+    json_object_set_new(
+        f->tunings, key,
+        json_pack("{s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:s, s:n, s:i, s:i, s:f, s:{}, s:i, s:n, s:n, s:s, s:[], s:b}",
+                  "title", text_of(event, "problem"), "sizes", pairs_text(json_object_get(event, "sizes")), "device",
+                  text_of(json_object_get(event, "device"), "name"), "objective", "name", text_of(objective, "name"),
+                  "unit", text_of(objective, "unit"), "goal", text_of(objective, "goal"), "phase", "", "waits",
+                  "evaluations", 0, "total", 0, "elapsed_s", 0.0, "reasons", "failed", 0, "latest", "best_value",
+                  "best", "", "progress", "ended", false));
   json_t *tuning = json_object_get(f->tunings, key);
   if (strcmp(name, "finished") == 0) {
     f->ended = f->ended || key[0] == '\0'; /* of a sweep this is the last line */
@@ -86,7 +70,13 @@ static void take_event(cli_follow *f, const json_t *event) {
   if (strcmp(name, "phase") == 0) json_object_set_new(tuning, "phase", text_of(event, "phase"));
   if (strcmp(name, "waits") == 0) json_object_set_new(tuning, "waits", text_of(event, "waits"));
   if (strcmp(name, "evaluation") == 0) take_evaluation(tuning, event);
-  if (strcmp(name, "incumbent") == 0) take_incumbent(tuning, event);
+  if (strcmp(name, "incumbent") != 0) return;
+  json_object_set_new(tuning, "best", pairs_text(json_object_get(event, "configuration")));
+  json_object_set(tuning, "best_value", value);
+  if (json_is_number(value))
+    json_array_append_new(json_object_get(tuning, "progress"),
+                          json_pack("{s:O?, s:O?, s:O}", "evaluation", json_object_get(event, "evaluations"), "spent_s",
+                                    json_object_get(event, "elapsed_s"), "best_value", value));
 }
 
 bool cli_follow_read(cli_follow *f) {

@@ -2,9 +2,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -293,9 +290,8 @@ const cli_command cli_init = {
         "KERNEL.cl [-o FILE] [--kernel NAME]... [--define NAME=VALUE]... [--interactive] [--force] [--device NAME]",
     .description =
         "Builds the kernel and writes a problem file with its arguments. Macros with a default (#ifndef X / #define X "
-        "16)\n"
-        "or without a definition become tuning parameters. What cannot be derived from the kernel is marked TODO, or\n"
-        "asked for with --interactive; 'clatune verify' lists what is left.",
+        "16) or without a definition become tuning parameters. What cannot be derived from the kernel is marked TODO, "
+        "or asked for with --interactive; 'clatune verify' lists what is left.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
     .run = run_init,

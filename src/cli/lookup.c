@@ -1,7 +1,4 @@
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -81,8 +78,7 @@ static const clt_line answer_lines[] = {
     /* On this device at these sizes only the text can differ. */
     {"known from",
      "{tier}[{?stale}{?tier=nearest-size}{?measured_at=$sizes_text} (stale: measured with another version of the "
-     "kernel or"
-     " problem file; tune it again)|{?stale} (stale: tune it again)][: {device_name}[, {measured_at}]]"
+     "kernel or problem file; tune it again)|{?stale} (stale: tune it again)][: {device_name}[, {measured_at}]]"
      "[{?public}; from the public results][{?unconfirmed}; from one agent, not confirmed]"},
     {"launch", "{kernel}: global {global:x}, local [{local:x}|left to the driver][{?repeat>1}, {repeat} times]",
      .each = "launches"},
@@ -165,8 +161,7 @@ static const clt_line portable_lines[] = {
     {"[{relative:.4g}|not measured]", "{device}[, {sizes}]", .each = "places"},
     {"could be better",
      "{open.configurations} configuration{open.configurations:s} not measured everywhere; measure first "
-     "{open.most_promising} on"
-     " {open.not_measured_on}"},
+     "{open.most_promising} on {open.not_measured_on}"},
     {"left out",
      "{?left_out>0}{left_out} place{left_out:s} that one agent alone has measured; --device and --size add them"}};
 static const clt_text_layout portable_layout = CLT_TEXT_LAYOUT(0, 18, portable_lines);

@@ -1,8 +1,4 @@
 /* clatune: chooses the command or the program, and prints the help of all. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/cli.h"
 #include "eval/evaluators.h"
 #include "model/model.h"
@@ -35,20 +31,6 @@ static void print_option_help(const clt_option *option) {
 
 static const clt_plugins *const kinds[] = {&clt_searchers, &clt_evaluators, &clt_models};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
-
-/* Explains all plug-ins with this name. found: other text was printed before. Returns whether any text was printed. */
-static bool print_plugin_help(const char *name, bool found) {
-  for (size_t k = 0; k < N_KINDS; k++) {
-    const size_t i = clt_plugin_index(kinds[k], name);
-    if (i == clt_n_plugins(kinds[k])) continue;
-    const clt_option_table t = clt_plugin_table(kinds[k], i);
-    printf("%s%s %s: %s\n", found ? "\n" : "", clt_plugin_kind(kinds[k]), name, clt_plugin_summary(kinds[k], i));
-    found = true;
-    if (t.n) puts("\noptions:");
-    for (size_t o = 0; o < t.n; o++) print_option_help(&t.options[o]);
-  }
-  return found;
-}
 
 /* --- version --- */
 
@@ -141,12 +123,22 @@ static void print_commands(void) {
   free(shipped);
 }
 
-/* 'clatune help NAME' */
+/* 'clatune help NAME': of a command, and of all plug-ins with this name. */
 static int explain(const char *name) {
   const cli_command *command = find_command(name);
   char *words[] = {(char *)name, "--help", NULL};
+  bool found = command != NULL;
   if (command) cli_run_command(command, 2, words);
-  if (print_plugin_help(name, command)) return CLI_FOUND;
+  for (size_t k = 0; k < N_KINDS; k++) {
+    const size_t i = clt_plugin_index(kinds[k], name);
+    if (i == clt_n_plugins(kinds[k])) continue;
+    const clt_option_table t = clt_plugin_table(kinds[k], i);
+    printf("%s%s %s: %s\n", found ? "\n" : "", clt_plugin_kind(kinds[k]), name, clt_plugin_summary(kinds[k], i));
+    found = true;
+    if (t.n) puts("\noptions:");
+    for (size_t o = 0; o < t.n; o++) print_option_help(&t.options[o]);
+  }
+  if (found) return CLI_FOUND;
   cli_exec_program(name, words);
   return refuse_command(name, true);
 }

@@ -1,8 +1,4 @@
 /* `clatune measure`: times given configurations side by side, without a search and without storing anything. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/tuning.h"
 #include "problem/guidance.h"
 #include "session/session.h"
@@ -150,10 +146,9 @@ const cli_command cli_measure = {
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\"]... [--rounds N] [--json]",
     .description =
         "Builds and verifies the given configurations and runs them in interleaved rounds, so that disturbances affect "
-        "all\n"
-        "of them. Prints each median with its 95 % confidence interval (lower confidence with fewer than 6 rounds), "
-        "and\n"
-        "the cost relative to the first configuration. Stores nothing; the exit code is 5 if a configuration fails.",
+        "all of them. Prints each median with its 95 % confidence interval (lower confidence with fewer than 6 "
+        "rounds), and the cost relative to the first configuration. Stores nothing; the exit code is 5 if a "
+        "configuration fails.",
     CLI_FLAGS(flags),
     .plugins = {&clt_evaluators},
     .n_positional = {1, 1},

@@ -1,6 +1,5 @@
 /* cli/output.h - what a command prints: its output, its errors, its events. */
-#ifndef CLT_CLI_OUTPUT_H
-#define CLT_CLI_OUTPUT_H
+#pragma once
 
 #include <clatune/log.h>
 #include <clatune/tune.h>
@@ -121,5 +120,3 @@ void cli_events_progress(cli_events *events, const clt_progress *now); /* "phase
 
 /* now->last as JSON; "known": it was not measured now. Call before cli_events_progress. */
 json_t *cli_json_evaluation(const cli_events *events, const clt_progress *now);
-
-#endif

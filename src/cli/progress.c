@@ -1,9 +1,5 @@
 /* Progress on a terminal or in lines, and the signals that end a command in an orderly way. */
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -1,8 +1,4 @@
 /* clatune sample, record and convert: measurements without a search, and files of results. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "cli/tuning.h"
 #include "format/format.h"
@@ -145,11 +141,9 @@ const cli_command cli_record = {
     .summary = "measures all configurations and writes them to a file",
     .synopsis = "PROBLEM -o FILE [--format NAME] [--stored-only] [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
-        "Measures every valid configuration that is not in the store yet, then writes a recording: T4 results with "
-        "the\n"
+        "Measures every valid configuration that is not in the store yet, then writes a recording: T4 results with the "
         "problem's ConfigurationSpace, for tests of searchers and models without the device. The same command "
-        "continues\n"
-        "an interrupted recording.",
+        "continues an interrupted recording.",
     CLI_FLAGS(record_flags),
     .plugins = {&clt_evaluators},
     .n_positional = {1, 1},
@@ -187,8 +181,7 @@ const cli_command cli_convert = {
     .synopsis = "FILE -o FILE [--format t4|kernel-tuner]",
     .description =
         "Reads results of clatune, Kernel Tuner, CLTune, CLBlast's tuners or KTT, plain or gzip, and writes them in "
-        "another\n"
-        "format. The format of the input is detected from its content.",
+        "another format. The format of the input is detected from its content.",
     CLI_FLAGS(convert_flags),
     .n_positional = {1, 1},
     .run = run_convert,

@@ -1,9 +1,4 @@
 /* clatune replay: runs a searcher on recorded spaces. */
-#include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "cli/cli.h"
 #include "format/format.h"
 #include "search/search.h"
@@ -215,9 +210,8 @@ const cli_command cli_replay = {
     .synopsis = "FILE... [--searcher NAME] [--budget N] [--repeat R] [OPTION...]",
     .description =
         "Runs a searcher on recordings: T4 results, cache files of Kernel Tuner, and results of CLTune, CLBlast's "
-        "tuners\n"
-        "and KTT, plain or gzip. Prints optimum / best found after the first evaluations, mean over the runs. Every\n"
-        "evaluation counts, including failed ones; before the first correct one the fraction is 0.",
+        "tuners and KTT, plain or gzip. Prints optimum / best found after the first evaluations, mean over the runs. "
+        "Every evaluation counts, including failed ones; before the first correct one the fraction is 0.",
     CLI_FLAGS(flags),
     .plugins = {&clt_searchers},
     .n_positional = {1, 100000},

@@ -1,9 +1,5 @@
 /* 'clatune report': stores, recordings and problem files as one report, in three forms. */
 #include <errno.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,16 +64,6 @@ typedef struct source {
   clt_recording *recording;
 } source;
 
-static void add_problem(clt_report *report, const cli_arguments *arguments, const char *path, source *s) {
-  if (s->subject.instance == NULL) s->subject = cli_subject_new(arguments, path, CLI_DEVICE_KNOWN);
-  if (s->store == NULL && cli_has_store(arguments)) s->store = cli_open_store_to_read(arguments);
-  const bool follows = cli_given(arguments, "follow");
-  if (s->store == NULL && follows) return;
-  if (s->store == NULL) cli_no_store(arguments);
-  const int rc = clt_report_add_instance(report, s->store, s->subject.instance, &cli_error);
-  if (rc != CLT_E_NOT_FOUND || !follows) cli_check(rc);
-}
-
 static void add_store(clt_report *report, const cli_arguments *a, const char *path, source *s) {
   const clt_store_selection selection = {.problem_name = cli_text(a, "problem"), .device = cli_text(a, "device")};
   if (s->store == NULL) s->store = cli_read_store(path);
@@ -105,16 +91,21 @@ static void add_store(clt_report *report, const cli_arguments *a, const char *pa
 }
 
 static void add_source(clt_report *report, const cli_arguments *arguments, const char *path, source *s) {
-  const bool was_store = s->store && s->subject.instance == NULL;
+  const bool was_store = s->store && s->subject.instance == NULL, follows = cli_given(arguments, "follow");
   if (was_store || is_store(path)) {
     add_store(report, arguments, path, s);
     return;
   }
   const bool is_text = clt_ends_with(path, ".cl") || clt_ends_with(path, ".json") || clt_ends_with(path, ".gz");
-  if (cli_given(arguments, "follow") && !is_text && access(path, F_OK) && errno == ENOENT) return; /* a store, soon */
+  if (follows && !is_text && access(path, F_OK) && errno == ENOENT) return; /* a store, soon */
   check_number(report);
   if (clt_ends_with(path, ".cl") || clt_problem_is_file(path)) { /* for a kernel, this explains the mistake */
-    add_problem(report, arguments, path, s);
+    if (s->subject.instance == NULL) s->subject = cli_subject_new(arguments, path, CLI_DEVICE_KNOWN);
+    if (s->store == NULL && cli_has_store(arguments)) s->store = cli_open_store_to_read(arguments);
+    if (s->store == NULL && follows) return;
+    if (s->store == NULL) cli_no_store(arguments);
+    const int rc = clt_report_add_instance(report, s->store, s->subject.instance, &cli_error);
+    if (rc != CLT_E_NOT_FOUND || !follows) cli_check(rc);
     return;
   }
   if (s->recording == NULL) s->recording = cli_load_recordings(&path, 1)[0];
@@ -237,8 +228,7 @@ const cli_command cli_report_command = {
     .synopsis = "STORE|RECORDING|PROBLEM... [-o FILE.html] [--text] [OPTION...]",
     .description =
         "Reports a store (all tunings, or those selected), a recording (of clatune, Kernel Tuner, CLTune, CLBlast's "
-        "tuners\n"
-        "or KTT), or what is stored for a problem file at these sizes on this device. Several are compared.",
+        "tuners or KTT), or what is stored for a problem file at these sizes on this device. Several are compared.",
     CLI_FLAGS(flags),
     .n_positional = {1, 64},
     .run = run_report,

@@ -1,8 +1,5 @@
 /* `clatune serve --stdio`: a search for a program that measures by itself. */
 #include "serve/serve.h"
-
-#include <string.h>
-
 #include "cli/cli.h"
 
 /* Reads the next line without its line end, cut beyond the limit of a request. False at the end of the input. */
@@ -14,25 +11,22 @@ static bool read_line(clt_text *line) {
   return c != EOF || line->n > 0;
 }
 
-/* False: standard output is closed. */
-static bool answer_line(clt_serving *serving, const clt_text *line) {
-  json_t *answer = clt_serve_request(serving, line);
-  const bool failed = json_dumpf(answer, stdout, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17)) != 0;
-  json_decref(answer);
-  putchar('\n');
-  return fflush(stdout) == 0 && !failed;
-}
-
 static int run_serve(const cli_arguments *a) {
-  bool quiet = cli_given(a, "quiet"), heard = true;
+  bool quiet = cli_given(a, "quiet"), heard = true; /* standard output is open */
   clt_serving serving = {.find_device = cli_find_device, .log = cli_log, .log_user = &quiet};
   clt_text line = {0};
   if (!cli_given(a, "stdio"))
     cli_usage("add --stdio; the documentation's page 'Your own measuring loop' describes the requests");
   if (cli_given(a, "store")) serving.store = cli_open_store(a);
   cli_exact_output();
-  while (heard && !serving.stopped && read_line(&line))
-    if (line.rc || (line.n > 0 && strspn(line.bytes, " \t\r") < line.n)) heard = answer_line(&serving, &line);
+  while (heard && !serving.stopped && read_line(&line)) {
+    if (line.rc == CLT_OK && (line.n == 0 || strspn(line.bytes, " \t\r") == line.n)) continue;
+    json_t *answer = clt_serve_request(&serving, &line);
+    heard = json_dumpf(answer, stdout, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17)) == 0;
+    json_decref(answer);
+    putchar('\n');
+    heard = fflush(stdout) == 0 && heard;
+  }
   const bool broken = ferror(stdin);
   clt_text_release(&line);
   clt_serving_release(&serving);
@@ -51,11 +45,9 @@ const cli_command cli_serve = {
     .summary = "runs a search for a program with its own measuring loop",
     .synopsis = "--stdio [--store FILE]",
     .description =
-        "Runs a search for a program with its own measuring loop, in any language. The program asks for "
-        "configurations\n"
+        "Runs a search for a program with its own measuring loop, in any language. The program asks for configurations "
         "and tells their times. Each request and each answer is a JSON object on one line: {\"space\": ...}, {\"ask\": "
-        "1},\n"
-        "{\"tell\": ...}, {\"best\": true}, {\"pending\": true}, {\"stop\": true}. The search ends with standard "
+        "1}, {\"tell\": ...}, {\"best\": true}, {\"pending\": true}, {\"stop\": true}. The search ends with standard "
         "input.",
     CLI_FLAGS(flags),
     .plugins = {NULL},

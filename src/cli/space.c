@@ -1,5 +1,4 @@
 #include "space/space.h"
-
 #include "cli/cli.h"
 
 static json_t *space_json(const cli_subject *subject, const char *path) {

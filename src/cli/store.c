@@ -1,8 +1,3 @@
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -477,20 +472,15 @@ const cli_command cli_store = {
         "where|init URL|list|show PROBLEM|export -o FILE|import FILE...|merge FILE...|prune|revoke|check|repair "
         "[OPTION...]",
     .description =
-        "where: prints the store's path. init: prepares a PostgreSQL database that several machines share.\n"
-        "list: the problems, sizes and devices with measurements. show: the best configuration of each device and "
-        "size.\n"
-        "export: writes the selected measurements to a new store. import, merge: add the measurements of other "
-        "stores;\n"
+        "where: prints the store's path. init: prepares a PostgreSQL database that several machines share. list: the "
+        "problems, sizes and devices with measurements. show: the best configuration of each device and size. export: "
+        "writes the selected measurements to a new store. import, merge: add the measurements of other stores; "
         "duplicates are skipped. import --of PROBLEM: adds recordings: T4 results, cache files of Kernel Tuner, "
-        "results\n"
-        "of CLTune, CLBlast's tuners and KTT, and files of 'clatune record'.\n"
-        "prune: deletes the selected measurements permanently. revoke: sets the measurements of an agent in a "
-        "database\n"
-        "apart, fails the tunings that rested on them, and lists these.\n"
-        "check: whether the store's file is intact (exit code 6 if not). repair: copies all readable measurements "
-        "into\n"
-        "a new file and keeps the damaged one next to it; no other program may use the store meanwhile.",
+        "results of CLTune, CLBlast's tuners and KTT, and files of 'clatune record'. prune: deletes the selected "
+        "measurements permanently. revoke: sets the measurements of an agent in a database apart, fails the tunings "
+        "that rested on them, and lists these. check: whether the store's file is intact (exit code 6 if not). repair: "
+        "copies all readable measurements into a new file and keeps the damaged one next to it; no other program may "
+        "use the store meanwhile.",
     CLI_FLAGS(flags),
     .n_positional = {1, 64},
     .run = run_store,

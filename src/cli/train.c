@@ -1,8 +1,4 @@
 /* clatune train and predict: fits a model to measurements, and prints its best predictions. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cli/cli.h"
 #include "lookup/lookup.h"
 #include "model/model.h"
@@ -91,12 +87,11 @@ const cli_command cli_train = {
     .summary = "fits a model on stored measurements",
     .synopsis = "PROBLEM [--model NAME] [-o FILE] [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
-        "Fits a model of run time and validity to the stored measurements of a problem's kernel on this device, at "
-        "all\n"
+        "Fits a model of run time and validity to the stored measurements of a problem's kernel on this device, at all "
         "sizes. Without -o, the model is saved next to the store, where 'clatune predict', 'clatune lookup' and "
-        "'clatune\n"
-        "tune --warm-start' find it. Prints the model's error (with measurements at five sizes or more, at sizes not\n"
-        "trained on) and each parameter's importance: its share of the variation of log time with all others fixed.",
+        "'clatune tune --warm-start' find it. Prints the model's error (with measurements at five sizes or more, at "
+        "sizes not trained on) and each parameter's importance: its share of the variation of log time with all others "
+        "fixed.",
     CLI_FLAGS(train_flags),
     .plugins = {&clt_models},
     .n_positional = {1, 1},
@@ -171,11 +166,9 @@ const cli_command cli_predict = {
     .summary = "prints the configurations with the best predicted times",
     .synopsis = "PROBLEM [--model FILE|NAME] [--top K] [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
-        "Predicts run times and prints the best configurations, those that will probably fail last. A model trained "
-        "at\n"
+        "Predicts run times and prints the best configurations, those that will probably fail last. A model trained at "
         "several sizes also predicts for sizes without measurements. With a model file, no device is needed; the "
-        "limits of\n"
-        "a device apply if one is named.",
+        "limits of a device apply if one is named.",
     CLI_FLAGS(predict_flags),
     .plugins = {&clt_models},
     .n_positional = {1, 1},

@@ -1,7 +1,4 @@
 /* `clatune tune`: its answer as a document, and the text drawn from it. */
-#include <math.h>
-#include <string.h>
-
 #include "cli/tuning.h"
 #include "problem/guidance.h"
 #include "session/contest.h"
@@ -248,8 +245,7 @@ static const clt_line search_lines[] = {
      "|mean relative error [{model.mean_relative_error:.3%}|not known]] on measurements not trained on"
      " ({model.correct_rows} in all)"},
     {"second stage",
-     "{?model}{?second_stage.measured}{second_stage.measured} measured, {second_stage.failed} of them"
-     " failed"},
+     "{?model}{?second_stage.measured}{second_stage.measured} measured, {second_stage.failed} of them failed"},
     {"search quality", "{how_sure}"},
     {"took", "{wall_s:time}[{?waited_s>1}, {waited_s:time} of it waiting for other tuners on the device]"},
     {"stored in", "{store}"}};
@@ -300,8 +296,7 @@ static const cli_flag flags[] = {
      "maximum number of evaluations (default: from the searcher's options, else the problem's Budget, else 200)"},
     {"finalists", "N",
      "how many of the best are verified on other data and compared in interleaved rounds at the end (default 5; 0: "
-     "none, "
-     "the winner is verified on one input only)"},
+     "none, the winner is verified on one input only)"},
     {"oclgrind", "WHEN",
      "check of the winner for races with Oclgrind, at a small size: auto (the default: at most 30 s, if Oclgrind is "
      "installed), yes (at most 10 minutes) or no"},

@@ -2,10 +2,6 @@
 #include "session/session.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void on_progress(void *user, const clt_progress *now) {

@@ -1,6 +1,5 @@
 /* cli/tuning.h - a tuning session from the command line; reports that follow one. */
-#ifndef CLT_CLI_TUNING_H
-#define CLT_CLI_TUNING_H
+#pragma once
 
 #include <jansson.h>
 
@@ -98,5 +97,3 @@ bool cli_follow_read(cli_follow *follow);
 /* The state for the page: "file", "ended" and "tunings". */
 json_t *cli_follow_json(const cli_follow *follow);
 void cli_follow_release(cli_follow *follow);
-
-#endif

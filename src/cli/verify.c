@@ -1,7 +1,3 @@
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/tuning.h"
@@ -443,8 +439,7 @@ static const cli_flag flags[] = {
     CLI_FLAG_SEED,
     {"oclgrind", NULL,
      "runs the configurations under Oclgrind, which finds out-of-bounds accesses, races and uninitialised values; it "
-     "is "
-     "slow, so choose small sizes"},
+     "is slow, so choose small sizes"},
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
@@ -456,10 +451,9 @@ const cli_command cli_verify = {
         "[--json]",
     .description =
         "Checks a problem file, then builds and runs its default configuration (or the given one, or a random sample) "
-        "and\n"
-        "compares the result with the reference. A single configuration must also pass the check plan: other inputs,\n"
-        "sizes and orders of work-items. Prints the kernel's own output. The exit code is 5 if a configuration fails, "
-        "gives an incorrect result, or Oclgrind finds a fault.",
+        "and compares the result with the reference. A single configuration must also pass the check plan: other "
+        "inputs, sizes and orders of work-items. Prints the kernel's own output. The exit code is 5 if a configuration "
+        "fails, gives an incorrect result, or Oclgrind finds a fault.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
     .run = run_verify,

@@ -1,7 +1,5 @@
 /* Finds the macros that a kernel's text defines itself, because compilers do not report which of them override -D. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "device/device.h"

@@ -3,10 +3,6 @@
 #include <clatune/device.h>
 #include <ctype.h>
 #include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/utsname.h>
 #include <unistd.h>

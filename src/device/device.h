@@ -1,7 +1,6 @@
 /* device/device.h - the library's own functions on devices, in addition to clatune/device.h: selection, keys, JSON;
  * what a kernel file contains; energy counters and clocks. */
-#ifndef CLT_DEVICE_DEVICE_H
-#define CLT_DEVICE_DEVICE_H
+#pragma once
 
 #include <clatune/device.h>
 #include <jansson.h>
@@ -158,5 +157,3 @@ typedef struct clt_nvml {
  * not. Close it in either case. */
 bool clt_nvml_open(clt_nvml *out, const clt_device_info *device, char why[400]);
 void clt_nvml_close(clt_nvml *nvml);
-
-#endif

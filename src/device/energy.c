@@ -2,9 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -112,20 +109,9 @@ static int open_powercap(clt_energy_meter *m, const clt_device_info *device, clt
       m->folder);
 }
 
-/* --- NVML --- */
+/* --- meters: powercap or NVML --- */
 
 #define J_PER_MJ 1e-3
-
-static int open_nvml(clt_energy_meter *m, const clt_device_info *device, clt_error *error) {
-  char why[400];
-  if (!clt_nvml_open(&m->nvml, device, why)) return refuse_device(error, device, "%s", why);
-  int status = m->nvml.energy(m->nvml.gpu, &m->first_mJ);
-  if (status == 0) return CLT_OK;
-  return refuse_device(error, device, "NVML reports no energy for this GPU: %s; choose another objective",
-                       m->nvml.text(status));
-}
-
-/* --- meters --- */
 
 int clt_energy_open(clt_energy_meter **out, const clt_device_info *device, clt_error *error) {
   bool cpu = device->type == CLT_DEVICE_CPU;
@@ -134,7 +120,15 @@ int clt_energy_open(clt_energy_meter **out, const clt_device_info *device, clt_e
                          "only CPUs (Linux powercap) and NVIDIA GPUs (NVML) are supported; choose another objective");
   clt_energy_meter *meter = clt_new_array(1, sizeof *meter);
   if (meter == NULL) return clt_fail_memory(error);
-  int rc = cpu ? open_powercap(meter, device, error) : open_nvml(meter, device, error);
+  char why[400];
+  int rc = CLT_OK, status = 0;
+  if (cpu)
+    rc = open_powercap(meter, device, error);
+  else if (!clt_nvml_open(&meter->nvml, device, why))
+    rc = refuse_device(error, device, "%s", why);
+  else if ((status = meter->nvml.energy(meter->nvml.gpu, &meter->first_mJ)) != 0)
+    rc = refuse_device(error, device, "NVML reports no energy for this GPU: %s; choose another objective",
+                       meter->nvml.text(status));
   if (rc == CLT_OK)
     *out = meter;
   else

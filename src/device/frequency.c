@@ -1,9 +1,5 @@
 /* The clock that the driver or the system reports: NVML for NVIDIA GPUs, Linux's sysfs for other GPUs and CPUs. */
 #include <glob.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/text.h"

@@ -1,9 +1,6 @@
 /* The batch protocol: a program gets several configurations and answers them one after the other. If it dies in
  * between, its answers so far count, and the remaining configurations go to a new run. */
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

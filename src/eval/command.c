@@ -1,11 +1,6 @@
 /* The evaluator `command`: options, scheduling of builds and runs, finalists. */
 #include "eval/command.h"
 
-#include <math.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

@@ -2,13 +2,11 @@
  *
  * Files: command.c (options, scheduling, finalists), evaluation.c (one configuration, figures), batch.c (the batch
  * protocol). */
-#ifndef CLT_EVAL_COMMAND_H
-#define CLT_EVAL_COMMAND_H
+#pragma once
 
 #include "base/file.h"
 #include "eval/evaluators.h"
 #include "problem/command.h"
-#include "worker/pool.h"
 #include "worker/process.h"
 
 /* --- evaluation.c: one configuration: scratch folder, build, runs, check --- */
@@ -140,5 +138,3 @@ char *clt_batch_question(const clt_space *space, const clt_evaluation *queue, si
  * line has no answer. */
 bool clt_batch_answer(const char *line, size_t length, const clt_space *space, const clt_evaluation *queue, size_t n,
                       size_t *index, double *number);
-
-#endif

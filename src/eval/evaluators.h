@@ -1,11 +1,11 @@
 /* eval/evaluators.h - the built-in evaluators, and the options that several of them share. */
-#ifndef CLT_EVAL_EVALUATORS_H
-#define CLT_EVAL_EVALUATORS_H
+#pragma once
 
 #include <clatune/sys/evaluator.h>
 
 #include "base/plugin.h"
 #include "opencl/timing.h"
+#include "worker/pool.h"
 
 extern const clt_evaluator_type clt_evaluator_opencl;
 extern const clt_evaluator_type clt_evaluator_inprocess;
@@ -42,13 +42,4 @@ typedef struct clt_run_options {
 int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *options, const clt_evaluator_setup *setup,
                            clt_error *error);
 
-/* The checks of every evaluator: CLT_E_ARGUMENT if n_submitted are as many as can be; if any are, so that there can be
- * no finalists; if an index of time_again is not that of a finalist. CLT_E_STOPPED: *stop is set. */
-int clt_check_submitted(size_t n_submitted, size_t capacity, clt_error *error);
-int clt_check_finalists(size_t n_submitted, clt_error *error);
-int clt_check_indices(const size_t *indices, size_t n, size_t n_kept, clt_error *error);
-int clt_check_stop(const volatile int *stop, clt_error *error);
-
 extern clt_plugins clt_evaluators; /* of clt_evaluator_type */
-
-#endif

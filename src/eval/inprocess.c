@@ -1,9 +1,5 @@
 /* The evaluator "in-process": the same steps as "opencl" in the calling process, without isolation and deadlines. A
  * kernel that crashes or hangs takes the process along. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
@@ -151,9 +147,8 @@ static int check_finalist(inprocess_state *s, kept_kernel *k, size_t c, clt_erro
     clt_data_free(s->of_check[c]);
     s->of_check[c] = NULL;
   }
-  if (rc == CLT_OK && !s->setup.lenient && seen.reason != CLT_REASON_NONE) {
+  if (rc == CLT_OK && !s->setup.lenient && seen.reason != CLT_REASON_NONE)
     clt_measurement_fail(m, seen.reason, seen.log);
-  }
   m->max_abs_error = fmax(m->max_abs_error, seen.max_abs_error);
   m->phases.verify_s += seen.phases.verify_s;
   clt_measurement_release(&seen);

@@ -1,8 +1,4 @@
 /* The evaluator "opencl": worker processes build and run configurations. This process makes no OpenCL call. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

@@ -1,8 +1,6 @@
 #include "eval/evaluators.h"
 
 #include <clatune/recording.h>
-#include <math.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/hash.h"

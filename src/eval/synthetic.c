@@ -1,9 +1,5 @@
 /* The evaluator "synthetic": no device, but a landscape with a known optimum, with given noise and a given share of
  * invalid configurations. Results depend only on the configuration and the two seeds, not on the order of measuring. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "eval/evaluators.h"

@@ -2,9 +2,6 @@
 #include "export/export.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "device/device.h"
@@ -124,8 +121,7 @@ static const char reserved[] =
     "or or_eq private protected public register reinterpret_cast restrict return short signed sizeof static "
     "static_assert static_cast stderr stdin stdout struct switch template this thread_local throw true try typedef "
     "typeid typename typeof union unix unsigned using virtual void volatile wchar_t while xor xor_eq BUFSIZ EOF NULL "
-    "INFINITY "
-    "NAN HUGE_VAL ";
+    "INFINITY NAN HUGE_VAL ";
 static const char taken[] =
     " device driver configuration options values time_s entry best least ratio e i out size_t out_bytes strcmp "
     "snprintf capacity failed ";

@@ -1,6 +1,5 @@
 /* export/export.h - the best configurations for other builds, as text. */
-#ifndef CLT_EXPORT_EXPORT_H
-#define CLT_EXPORT_EXPORT_H
+#pragma once
 
 #include "base/text.h"
 #include "lookup/lookup.h"
@@ -27,5 +26,3 @@ int clt_export_header(clt_text *out, clt_catalog *catalog, const clt_problem *pr
 /* Adds CMake variables: CLATUNE_<NAME>_OPTIONS and one per parameter. from: a comment on the origin. */
 void clt_export_cmake(clt_text *out, const clt_problem *problem, const char *from, const char *configuration,
                       const char *options);
-
-#endif

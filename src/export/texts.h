@@ -1,7 +1,6 @@
 /* export/texts.h - the parts of a header that are the same for all problems, for export.c, whose add_text prints them.
  */
-#ifndef CLT_EXPORT_TEXTS_H
-#define CLT_EXPORT_TEXTS_H
+#pragma once
 
 static const char head[] =
     "/* Made by 'clatune lookup --format header'. */\n"
@@ -122,5 +121,3 @@ static const char launch_functions[] =
     "  int failed = 0;\n"
     "  if (!@valid(entry`, #`)) return 0;\n"
     "  switch (entry->entry) {\n";
-
-#endif

@@ -1,10 +1,5 @@
-#include "family/train.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
+#include "family/train.h"
 
 #define MOST_DEVICES 256
 /* Of squared distances, in units of the devices' spread: */
@@ -272,14 +267,6 @@ static void choose_figures(clt_family_across *s) {
   memcpy(s->chosen, order, s->n_chosen * sizeof *order);
 }
 
-static void find_nearest(clt_family_across *s) {
-  double least = INFINITY;
-  for (size_t i = 0; i < s->devices->n; i++) {
-    const double apart = distance(s, s->target, i, s->chosen, s->n_chosen);
-    if (i != s->target && apart < least) least = apart, s->nearest = i;
-  }
-}
-
 /* --- the table --- */
 
 /* Notes which arms fail on the device's own first training input. Not measured: none. */
@@ -324,7 +311,11 @@ int clt_family_across_load(clt_family_across *out, const clt_family *family, con
   if (rc == CLT_OK) fill_costs(out);
   if (rc == CLT_OK) rc = note_failures(out, error);
   if (rc == CLT_OK) choose_figures(out);
-  if (rc == CLT_OK) find_nearest(out);
+  double least = INFINITY;
+  for (size_t i = 0; rc == CLT_OK && i < d->n; i++) {
+    const double apart = distance(out, target, i, out->chosen, out->n_chosen);
+    if (i != target && apart < least) least = apart, out->nearest = i;
+  }
   out->selection_s = clt_now_s() - start_s;
   return rc;
 }

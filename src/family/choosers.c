@@ -1,9 +1,6 @@
 /* The choosers time, which predicts the time of each arm, and pairwise, which compares arms in pairs. The third is in
  * svm.c. */
 #include <lapacke.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "family/train.h"

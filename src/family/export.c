@@ -1,7 +1,4 @@
 /* Writes models: their file, and C code with the functions of evaluate.h, the parameters and the conditions. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/file.h"
 #include "base/json.h"

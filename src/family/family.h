@@ -4,8 +4,7 @@
  * An *input* is an assignment of problem parameters. A variant on an input is an ordinary instance of the variant's
  * problem, and is measured and stored like any other. An *arm* is a variant in one configuration. A *chooser* is fitted
  * to a table of inputs x arms and predicts the best arm for an input. */
-#ifndef CLT_FAMILY_FAMILY_H
-#define CLT_FAMILY_FAMILY_H
+#pragma once
 
 #include "choice/choice.h"
 #include "problem/instance.h"
@@ -166,5 +165,3 @@ int clt_family_answers_read(clt_family_answers *answers, const clt_family *famil
  * least 90 % as many inputs as the most measured one, and that are nowhere incorrect. Returns their number. Sorts the
  * answers. */
 size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *answers, size_t variant, size_t n_train);
-
-#endif

@@ -1,10 +1,5 @@
 /* The module's answers about an input: derived numbers, features, and how long functions and conversions take. It is
  * calculated once, in this process, and kept in the store as the output of a measurement of its own. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "family/family.h"
@@ -181,21 +176,12 @@ static int make_key(clt_family_records *r, const clt_family *f, const int64_t *v
   return CLT_OK;
 }
 
-/* The space of such records, which has a single configuration. */
-static int make_space(clt_space **out, clt_error *error) {
-  clt_space_builder *builder = NULL;
-  const clt_value one = {.type = CLT_INT, .integer = 1};
-  int rc = clt_space_builder_new(&builder, error);
-  if (rc == CLT_OK) rc = clt_space_builder_parameter(builder, "features", &one, 1, error);
-  if (rc == CLT_OK) rc = clt_space_new(out, builder, error);
-  clt_space_builder_free(builder);
-  return rc;
-}
-
 int clt_family_records_init(clt_family_records *out, const clt_family *f, clt_store *store,
                             const clt_device_info *device, clt_error *error) {
   char kernel[33] = "";
   clt_instance *instance = NULL;
+  clt_space_builder *builder = NULL;
+  const clt_value one = {.type = CLT_INT, .integer = 1};
   *out = (clt_family_records){.store = store, .up_to_it = clt_hasher_new()};
   if (out->up_to_it == NULL) return clt_fail_memory(error);
   const clt_problem *any = f->from ? f->from : f->variants[0].problem;
@@ -206,8 +192,12 @@ int clt_family_records_init(clt_family_records *out, const clt_family *f, clt_st
   if (rc == CLT_OK) {
     clt_hasher_add_text(out->up_to_it, kernel);
     for (size_t i = 0; i < f->n_parameters; i++) clt_hasher_add_text(out->up_to_it, f->parameters[i]);
-    rc = make_space(&out->space, error);
+    rc = clt_space_builder_new(&builder, error);
   }
+  /* The space of such records has a single configuration. */
+  if (rc == CLT_OK) rc = clt_space_builder_parameter(builder, "features", &one, 1, error);
+  if (rc == CLT_OK) rc = clt_space_new(&out->space, builder, error);
+  clt_space_builder_free(builder);
   clt_instance_free(instance);
   return rc;
 }

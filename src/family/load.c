@@ -1,7 +1,4 @@
 /* The family file: inputs, features and variants (docs/reference/family-file.md). */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"

@@ -1,9 +1,5 @@
 /* clatune family: which of several kernels is the fastest on an input (docs/reference/family-file.md). */
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -11,7 +7,7 @@
 #include "cli/cli.h"
 #include "eval/evaluators.h"
 #include "family/family.h"
-#include "family/report.h"
+#include "family/train.h"
 #include "opencl/timing.h"
 #include "problem/guidance.h"
 
@@ -144,15 +140,6 @@ static void read_names(size_t *out, size_t *n, size_t most, const cli_arguments 
   if (*n == 0) cli_usage("--%s names nothing", flag);
 }
 
-/* Reads the devices' features, and which of them --device-features says to compare. */
-static void read_devices(family_subject *s, const cli_arguments *arguments) {
-  clt_family_devices *d = &s->devices;
-  const char *names[CLT_MOST_FEATURES];
-  cli_check(clt_family_devices_read(d, &cli_error));
-  for (size_t k = 0; k < d->n_figures; k++) names[k] = d->names[k];
-  read_names(d->given, &d->n_given, CLT_MOST_CHOSEN, arguments, "device-features", names, d->n_figures);
-}
-
 static void note_left_out(const clt_family_table *table) {
   for (size_t v = 0; v < table->family->n_variants; v++) {
     size_t a = 0;
@@ -189,7 +176,13 @@ static family_subject *begin_training(const cli_arguments *arguments) {
   s->portfolio = portfolio;
   s->uses = uses;
   if (across) open_sources(s, arguments, !report);
-  if (across) read_devices(s, arguments);
+  if (across) {
+    clt_family_devices *d = &s->devices;
+    const char *names[CLT_MOST_FEATURES];
+    cli_check(clt_family_devices_read(d, &cli_error));
+    for (size_t k = 0; k < d->n_figures; k++) names[k] = d->names[k];
+    read_names(d->given, &d->n_given, CLT_MOST_CHOSEN, arguments, "device-features", names, d->n_figures);
+  }
   if (across && report) return s;
   const clt_family_place own = {s->store, s->subject.device};
   cli_check(
@@ -396,13 +389,10 @@ static const cli_command command = {
     .synopsis = "measure|train|report FAMILY | select|export MODEL [OPTION...]",
     .description =
         "A family is a set of kernels (variants) that compute the same; each has its own problem file. A model learns "
-        "which\n"
-        "variant is the fastest on an input.\n"
-        "measure: tunes each variant on a few inputs, then measures the best configurations on all inputs. train: "
-        "fits\n"
-        "a model to these measurements. report: compares models on inputs that they were not trained on. select: "
-        "prints\n"
-        "the model's choice for an input. export: writes the model as a C function.",
+        "which variant is the fastest on an input. measure: tunes each variant on a few inputs, then measures the best "
+        "configurations on all inputs. train: fits a model to these measurements. report: compares models on inputs "
+        "that they were not trained on. select: prints the model's choice for an input. export: writes the model as a "
+        "C function.",
     CLI_FLAGS(flags),
     .plugins = {&clt_evaluators},
     .n_positional = {1, 2},

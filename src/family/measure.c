@@ -2,8 +2,6 @@
  * a portfolio of each variant on every input. All of it goes through the session and its store, so whatever was
  * measured before it was stopped is an answer afterwards. */
 #include <clatune/tune.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "family/train.h"

@@ -1,10 +1,7 @@
 /* clatune family report: how good the choices on a device are; with --sources, choices that were learnt on other
  * devices. */
-#include <math.h>
-#include <stdio.h>
-
 #include "base/base.h"
-#include "family/report.h"
+#include "family/train.h"
 
 /* --- on a device --- */
 
@@ -12,13 +9,6 @@ static json_t *figures_json(const char *name, const clt_family_figures *f) {
   return json_pack("{s:s, s:o, s:o, s:o, s:o}", "choice", name, "mean", clt_json_real(f->mean), "slower_than_best",
                    clt_json_real(f->slow), "slower_than_single", clt_json_real(f->worse), "gap_closed",
                    clt_json_real(f->gap_closed));
-}
-
-static void print_figures(const json_t *line) {
-  const double gap = clt_json_number(line, "gap_closed");
-  printf("%-34s %8.4f %11.1f %% %13.1f %% ", clt_json_string(line, "choice"), clt_json_number(line, "mean"),
-         100 * clt_json_number(line, "slower_than_best"), 100 * clt_json_number(line, "slower_than_single"));
-  printf(isnan(gap) ? "         -\n" : "%10.3f\n", gap);
 }
 
 /* Mean run times of the features' functions and the conversions, over the inputs. */
@@ -55,7 +45,12 @@ static void print_report(const family_subject *s, const json_t *rows, const json
     printf("%zu test inputs, %zu configurations\n\n", n_judged, s->table.n_arms);
   printf("%-34s %8s %13s %15s %10s\n", "", "mean of", "> 5 % slower", "> 5 % slower", "gap");
   printf("%-34s %8s %13s %15s %10s\n", "choice", "the best", "than best", "than single", "closed");
-  json_array_foreach(rows, i, line) print_figures(line);
+  json_array_foreach(rows, i, line) {
+    const double gap = clt_json_number(line, "gap_closed");
+    printf("%-34s %8.4f %11.1f %% %13.1f %% ", clt_json_string(line, "choice"), clt_json_number(line, "mean"),
+           100 * clt_json_number(line, "slower_than_best"), 100 * clt_json_number(line, "slower_than_single"));
+    printf(isnan(gap) ? "         -\n" : "%10.3f\n", gap);
+  }
   if (json_array_size(costs)) puts("");
   json_array_foreach(costs, i, line)
       printf("%-10s %-23s %s\n", clt_json_string(line, "of"), clt_json_string(line, "function"),

@@ -1,8 +1,5 @@
 /* The chooser of Muralidharan et al. ("Architecture-adaptive code variant tuning", ASPLOS 2016): a support-vector
  * machine with radial basis functions that names the best arm. libsvm fits it; choosing needs no libsvm. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "family/train.h"
 

@@ -1,7 +1,4 @@
 /* The table of inputs x arms, from the measurements of a store. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "family/family.h"
 #include "measurement/measurement.h"
@@ -155,20 +152,6 @@ void clt_family_table_release(clt_family_table *t) {
   *t = (clt_family_table){0};
 }
 
-/* An input whose features are known at a place, and the answers on it of all variants that may run there. */
-static int read_input(clt_family_answers *a, clt_family_input *out, const clt_family *f, size_t number, size_t as,
-                      clt_family_records *records, const clt_family_place *place, clt_error *error) {
-  int rc = clt_family_input_get(out, f, f->inputs + number * f->n_parameters, records, place->device, true, error);
-  for (size_t v = 0; rc == CLT_OK && v < f->n_variants; v++) {
-    clt_instance *instance = NULL;
-    if (!clt_family_holds(f->variants[v].where, out->features, f->n_features)) continue;
-    rc = clt_family_instance(&instance, f, v, out, place->device, error);
-    if (rc == CLT_OK) rc = clt_family_answers_add(a, place->store, instance, as, v, error);
-    clt_instance_free(instance);
-  }
-  return rc;
-}
-
 int clt_family_answers_read(clt_family_answers *a, const clt_family *f, const clt_family_place *place, size_t first,
                             size_t end, clt_family_table *rows, clt_error *error) {
   clt_family_records records;
@@ -176,7 +159,15 @@ int clt_family_answers_read(clt_family_answers *a, const clt_family *f, const cl
   for (size_t i = first; result == CLT_OK && i < end; i++) {
     clt_family_input input;
     clt_error cause = {0};
-    const int rc = read_input(a, &input, f, i, rows ? rows->n : i, &records, place, &cause);
+    /* An input whose features are known here, and the answers on it of all variants that may run. */
+    int rc = clt_family_input_get(&input, f, f->inputs + i * f->n_parameters, &records, place->device, true, &cause);
+    for (size_t v = 0; rc == CLT_OK && v < f->n_variants; v++) {
+      clt_instance *instance = NULL;
+      if (!clt_family_holds(f->variants[v].where, input.features, f->n_features)) continue;
+      rc = clt_family_instance(&instance, f, v, &input, place->device, &cause);
+      if (rc == CLT_OK) rc = clt_family_answers_add(a, place->store, instance, rows ? rows->n : i, v, &cause);
+      clt_instance_free(instance);
+    }
     if (rc && rc != CLT_E_NOT_FOUND) result = clt_fail(error, rc, "%s", cause.message);
     if (rc || rows == NULL) {
       clt_family_input_release(&input);

@@ -1,8 +1,5 @@
 /* Training a chooser on a table, and judging it on inputs that it has not seen. */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "family/train.h"
@@ -22,10 +19,6 @@ typedef struct family_task {
   uint64_t seed;
   unsigned threads;
 } family_task;
-
-static void pick_features(double *out, const family_task *t, size_t input) {
-  for (size_t k = 0; k < t->n_columns; k++) out[k] = t->table->inputs[input].features[t->columns[k]];
-}
 
 static double least_cost(const family_task *t, size_t input) {
   double least = INFINITY;
@@ -148,7 +141,7 @@ static void release_fit(clt_family_model *m) {
 static size_t choose(size_t *second, const clt_family_model *m, const family_task *t, size_t input) {
   double features[CLT_MAX_FEATURES], scores[CLT_MAX_ARMS];
   const double *costs = t->log_cost + input * m->n_arms;
-  pick_features(features, t, input);
+  for (size_t k = 0; k < t->n_columns; k++) features[k] = t->table->inputs[input].features[t->columns[k]];
   *second = m->standard;
   if (clt_family_score(scores, m, features) >= 0) return m->standard;
   size_t best = m->standard;
@@ -192,9 +185,9 @@ static int try_fold(void *user, size_t index, clt_error *error) {
   return rc;
 }
 
-/* The chooser (NULL: any) and setting with the lowest regret on these rows in cross-validation. */
-static int search_setting(const clt_family_chooser **chooser, unsigned *setting, const family_task *t,
-                          const size_t *rows, size_t n, clt_error *error) {
+/* Fits the chooser (NULL: any) and setting with the lowest regret on these rows in cross-validation. */
+static int train_rows(clt_family_model *m, const family_task *t, const size_t *rows, size_t n,
+                      const clt_family_chooser *chooser, clt_error *error) {
   const clt_family_chooser *choosers[64];
   unsigned settings[64];
   size_t n_candidates = 0, best = 0;
@@ -202,7 +195,7 @@ static int search_setting(const clt_family_chooser **chooser, unsigned *setting,
       .task = t, .rows = rows, .n = n, .n_folds = n < FOLDS ? n : FOLDS, .choosers = choosers, .settings = settings};
   for (size_t c = 0; clt_family_choosers[c]; c++)
     for (unsigned k = 0;
-         (*chooser == NULL || *chooser == clt_family_choosers[c]) && k < clt_family_choosers[c]->n_settings; k++)
+         (chooser == NULL || chooser == clt_family_choosers[c]) && k < clt_family_choosers[c]->n_settings; k++)
       choosers[n_candidates] = clt_family_choosers[c], settings[n_candidates++] = k;
   s.fold = clt_family_alloc(n, sizeof *s.fold);
   s.regret = clt_family_alloc(n_candidates * s.n_folds, sizeof *s.regret);
@@ -216,17 +209,9 @@ static int search_setting(const clt_family_chooser **chooser, unsigned *setting,
     if (s.regret[c * s.n_folds] < s.regret[least * s.n_folds] * (1 - 1e-9)) least = c;
     best = least;
   }
-  if (rc == CLT_OK) *chooser = choosers[best], *setting = settings[best];
   free(s.fold);
   free(s.regret);
-  return rc;
-}
-
-static int train_rows(clt_family_model *m, const family_task *t, const size_t *rows, size_t n,
-                      const clt_family_chooser *chooser, clt_error *error) {
-  unsigned setting = 0;
-  int rc = search_setting(&chooser, &setting, t, rows, n, error);
-  return rc ? rc : fit_model(m, t, rows, n, chooser, setting, error);
+  return rc ? rc : fit_model(m, t, rows, n, choosers[best], settings[best], error);
 }
 
 /* The first rows are those to learn from. */

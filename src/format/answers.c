@@ -1,10 +1,6 @@
 /* Common parts of answers in JSON. */
-#include "format/format.h"
-
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/json.h"
+#include "format/format.h"
 
 json_t *clt_json_configuration(const clt_space *space, clt_config config) {
   json_t *out = json_object();

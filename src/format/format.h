@@ -1,6 +1,5 @@
 /* format/format.h - recordings, and common parts of answers. */
-#ifndef CLT_FORMAT_FORMAT_H
-#define CLT_FORMAT_FORMAT_H
+#pragma once
 
 #include <clatune/recording.h>
 #include <jansson.h>
@@ -123,5 +122,3 @@ json_t *clt_json_values(const clt_objective *objective, const clt_measurement *m
 double clt_launch_share(const clt_device_state *state, double time_s, const clt_instance *instance, clt_config config);
 /* {"launch_s", "launch_share", "clock_mhz", "clock_share", "throttled", "busy_share"} */
 json_t *clt_json_state(const clt_device_state *state, double launch_share);
-
-#endif

@@ -1,8 +1,4 @@
 /* Reads recordings in the formats of several auto-tuners, which docs/reference/file-formats.md describes. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "base/text.h"

@@ -1,14 +1,9 @@
-#include "format/format.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "format/format.h"
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "space/space.h"
@@ -444,21 +439,16 @@ const clt_measurement *clt_recording_at(const clt_recording *recording, size_t i
   return &recording->measurements[index];
 }
 
-static bool has_values(const clt_recording *r, const clt_objective *o, size_t metric) {
-  bool found = false;
-  for (size_t i = 0; i < r->n && !found; i++)
-    found = isfinite(clt_objective_metric_value(o, metric, &r->measurements[i]));
-  return found;
-}
-
 /* Fails if no correct measurement has the objective, and says which ones there are. */
 static int check_values(const clt_recording *r, const clt_objective *o, clt_error *error) {
   clt_text there = {0};
   bool any_correct = false;
   for (size_t i = 0; i < r->n; i++) any_correct |= clt_measurement_correct(&r->measurements[i]);
   if (!any_correct || !isnan(clt_recording_least_cost(r, o))) return CLT_OK;
-  for (size_t i = 0; i < clt_objective_n_metrics(o); i++)
-    if (has_values(r, o, i)) clt_text_printf(&there, "%s%s", there.n ? ", " : "", clt_objective_metric(o, i).name);
+  for (size_t k = 0, i; k < clt_objective_n_metrics(o); k++) {
+    for (i = 0; i < r->n && !isfinite(clt_objective_metric_value(o, k, &r->measurements[i]));) i++;
+    if (i < r->n) clt_text_printf(&there, "%s%s", there.n ? ", " : "", clt_objective_metric(o, k).name);
+  }
   const int rc = clt_fail(error, CLT_E_NO_VALID, "no result in '%.200s' has '%.200s'; its objectives are %.500s",
                           r->name, clt_objective_name(o), there.bytes ? there.bytes : "none");
   clt_text_release(&there);

@@ -1,8 +1,4 @@
 /* The two writers: common functions, then T4 results, then Kernel Tuner's cache files. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 

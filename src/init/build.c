@@ -1,7 +1,5 @@
 /* Reads the kernel file of a draft, and builds it. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/file.h"

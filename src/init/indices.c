@@ -1,7 +1,5 @@
 /* The numbers of elements of arrays, and the strides, from the indices that the kernel uses. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "init/init.h"
 

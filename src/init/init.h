@@ -1,7 +1,6 @@
 /* init/init.h - drafts the problem file of a kernel. The compiler says what arguments it has; its text says which
  * macros could be tuned. What neither says is marked "TODO". */
-#ifndef CLT_INIT_INIT_H
-#define CLT_INIT_INIT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -161,5 +160,3 @@ json_t *clt_draft_extent(clt_draft *draft, const char *array);
 const char *clt_skip_blanks(const char *at);
 const char *clt_before_blanks(const char *text, const char *at);
 bool clt_follows(const char *text, const char *at, const char *word); /* blanks between them are ignored */
-
-#endif

@@ -1,6 +1,4 @@
 /* One problem for several kernels of a file, which are launched in turn. */
-#include <string.h>
-
 #include "base/json.h"
 #include "init/init.h"
 
@@ -8,14 +6,12 @@ static bool writes(const clt_kernel_argument *a) {
   return a->writes_image || (a->address == CLT_ADDRESS_GLOBAL && strchr(a->type, '*') && !a->is_const);
 }
 
-static bool only_reads(const clt_kernel_argument *a) {
-  return (a->reads_image && !a->writes_image) || (strchr(a->type, '*') && a->is_const);
-}
-
 bool clt_draft_passes_data(const clt_kernel_info *from, const clt_kernel_info *to) {
   for (const clt_kernel_argument *a = from->arguments; a < from->arguments + from->n_arguments; a++)
-    for (const clt_kernel_argument *b = to->arguments; b < to->arguments + to->n_arguments; b++)
-      if (writes(a) && only_reads(b) && strcmp(a->name, b->name) == 0) return true;
+    for (const clt_kernel_argument *b = to->arguments; b < to->arguments + to->n_arguments; b++) {
+      const bool only_reads = (b->reads_image && !b->writes_image) || (strchr(b->type, '*') && b->is_const);
+      if (writes(a) && only_reads && strcmp(a->name, b->name) == 0) return true;
+    }
   return false;
 }
 

@@ -1,7 +1,6 @@
 /* Facts from the kernel's text about its launch and its arrays. */
 #include <ctype.h>
 #include <regex.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/base.h"
@@ -60,21 +59,16 @@ static const char *find_declaration(const clt_draft *d) {
   return at;
 }
 
-/* The reqd_work_group_size nearest before the kernel's name, or the first one. NULL: none. */
-static const char *find_attribute(const clt_draft *d) {
-  static const char word[] = "reqd_work_group_size";
-  const char *first = strstr(d->plain, word), *last = NULL, *kernel = find_declaration(d);
-  for (const char *at = first; kernel && at && at < kernel; at = strstr(at + 1, word)) last = at;
-  return last ? last : first;
-}
-
 void clt_draft_read_shape(clt_draft *d) {
   static const char *const calls[] = {"get_global_id", "get_group_id", "get_local_id"};
   d->n_dimensions = 1;
   d->uses_groups = false;
   memset(d->required, 0, sizeof d->required);
-  /* Reads the three expressions in the brackets; ignores one that is too long or has brackets of its own. */
-  const char *attribute = find_attribute(d);
+  /* Reads the three expressions in the brackets of the attribute nearest before the kernel's name, or of the first one;
+   * ignores one that is too long or has brackets of its own. */
+  static const char word[] = "reqd_work_group_size";
+  const char *attribute = strstr(d->plain, word), *kernel = find_declaration(d);
+  for (const char *at = attribute; kernel && at && at < kernel; at = strstr(at + 1, word)) attribute = at;
   const char *bracket = attribute ? strchr(attribute, '(') : NULL;
   for (int k = 0; bracket && k < 3; k++) {
     const char *begin = clt_skip_blanks(bracket + 1), *end = begin + strcspn(begin, ",()");
@@ -180,13 +174,6 @@ static bool forget_unreached(const clt_draft *d) {
   return any;
 }
 
-/* It is no longer a parameter: builds that need it get its default. */
-static void drop_macro(clt_draft *d, size_t i) {
-  const clt_draft_macro *m = &d->macros[i];
-  if (!m->is_defined) clt_words_add(&d->options, clt_format("-D%s=%lld", m->name, (long long)m->value), NULL);
-  memmove(d->macros + i, d->macros + i + 1, (--d->n_macros - i) * sizeof *d->macros);
-}
-
 void clt_draft_read_kernel(clt_draft *d) {
   while (forget_unreached(d)) {
   }
@@ -203,7 +190,9 @@ void clt_draft_read_kernel(clt_draft *d) {
     const bool reached = d->knows_reached ? m->is_reached : clt_reads_macro(d->plain, m->name);
     if (m->list || (!beyond && (is_group || reached))) continue;
     if (beyond && !m->is_defined) m->value = 1;
-    drop_macro(d, i);
+    /* It is no longer a parameter: builds that need it get its default. */
+    if (!m->is_defined) clt_words_add(&d->options, clt_format("-D%s=%lld", m->name, (long long)m->value), NULL);
+    memmove(m, m + 1, (--d->n_macros - i) * sizeof *m);
   }
   const char *name = find_declaration(d);
   char *end = name ? behind_brackets(d->plain + (name - d->plain), '(', ')') : NULL,
@@ -248,25 +237,21 @@ static bool is_compared(const char *text, const char *at, const char *name, bool
   return true;
 }
 
-bool clt_draft_compares(const clt_draft *d, const char *name) {
-  bool loops;
-  for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++)
-    if (is_compared(d->body, at, name, &loops)) return true;
-  return false;
-}
-
-static bool is_compared_so(const clt_draft *d, const char *size, bool in_loop) {
-  const char *name = written(size);
+static bool is_compared_so(const clt_draft *d, const char *name, bool in_loop) {
   bool loops;
   for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++)
     if (is_compared(d->body, at, name, &loops) && loops == in_loop) return true;
   return false;
 }
 
-bool clt_draft_tests_edge(const clt_draft *d, const char *size) { return is_compared_so(d, size, false); }
+bool clt_draft_compares(const clt_draft *d, const char *name) {
+  return is_compared_so(d, name, true) || is_compared_so(d, name, false);
+}
+
+bool clt_draft_tests_edge(const clt_draft *d, const char *size) { return is_compared_so(d, written(size), false); }
 
 bool clt_draft_loops_over(const clt_draft *d, const char *size) {
-  return is_compared_so(d, size, true) && strstr(d->body, "get_global_size") == NULL;
+  return is_compared_so(d, written(size), true) && strstr(d->body, "get_global_size") == NULL;
 }
 
 /* --- indices --- */

@@ -1,7 +1,5 @@
 /* Which macros of a kernel file become parameters, and their values. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/base.h"

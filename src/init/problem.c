@@ -1,7 +1,5 @@
 /* The problem file of a draft. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -256,9 +254,8 @@ json_t *clt_draft_reference(const clt_draft *d, const char *kernel_file, const j
     json = json_string(
         d->has_group_results
             ? "TODO {\"Module\": ..., \"Function\": ..., \"Verify\": {\"Function\": ...}}: each work-group writes a "
-              "result of "
-              "its own, so correct results differ between configurations and a function must judge them, as in "
-              "examples/reduction/partial.json"
+              "result of its own, so correct results differ between configurations and a function must judge them, as "
+              "in examples/reduction/partial.json"
             : "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple, correct kernel; "
               "without this key the default configuration's result is taken as correct");
   json_decref(size);

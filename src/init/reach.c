@@ -1,7 +1,4 @@
 /* Which macros the kernel reaches, by the program clatune-parse (parse/parse.c), if it was built. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,12 +56,6 @@ static json_t *options_json(const clt_draft *d) {
   return list;
 }
 
-static char *find_program(void) {
-  static const char *const near[] = {"../init/parse/" PROGRAM, "../../init/parse/" PROGRAM, "../libexec/" PROGRAM,
-                                     NULL};
-  return clt_find_near_program(near, X_OK);
-}
-
 /* Runs the program with the request. NULL: it failed, and said why. */
 static json_t *ask(char **said, const char *program, json_t *request) {
   char *const arguments[] = {PROGRAM, NULL};
@@ -83,7 +74,9 @@ static json_t *ask(char **said, const char *program, json_t *request) {
 }
 
 void clt_draft_find_reached(clt_draft *d, clt_log_fn log, void *user) {
-  char *program = find_program(), *said = NULL;
+  static const char *const near[] = {"../init/parse/" PROGRAM, "../../init/parse/" PROGRAM, "../libexec/" PROGRAM,
+                                     NULL};
+  char *program = clt_find_near_program(near, X_OK), *said = NULL;
   json_t *list = json_array(), *name;
   size_t k;
   if (d->n_macros && program == NULL)

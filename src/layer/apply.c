@@ -1,11 +1,6 @@
 #include "layer/apply.h"
 
 #include <fcntl.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -169,12 +164,6 @@ static void add_kernel(tuned_kernels *out, const track_kernel *k, apply_entry *e
   memcpy(t->devices, p->devices, sizeof t->devices);
 }
 
-/* Why a kernel has no tuned one, if no entry is of its program. */
-static report_reason without_entry(const track_kernel *k) {
-  if (k->build) return REPORT_OTHER_PROGRAM;
-  return k->origin == TRACK_BINARY ? REPORT_BINARY : REPORT_NO_SOURCE;
-}
-
 /* The tuned kernels for a kernel's launches, built at the first call. */
 static tuned_kernels *tuned_kernels_of(track_kernel *k) {
   tuned_kernels *found = __atomic_load_n(&k->attached, __ATOMIC_ACQUIRE);
@@ -185,7 +174,10 @@ static tuned_kernels *tuned_kernels_of(track_kernel *k) {
     found = layer_new(1, sizeof *found + n_entries * sizeof *found->all);
     for (size_t i = 0; i < n_entries; i++) {
       if (strcmp(entries[i].kernel, k->name) != 0) continue;
-      if (found->why == REPORT_NO_KERNEL) found->why = without_entry(k);
+      if (found->why == REPORT_NO_KERNEL && k->build)
+        found->why = REPORT_OTHER_PROGRAM;
+      else if (found->why == REPORT_NO_KERNEL)
+        found->why = k->origin == TRACK_BINARY ? REPORT_BINARY : REPORT_NO_SOURCE;
       if (k->build && strcmp(entries[i].program, k->build->hash) == 0) add_kernel(found, k, &entries[i]);
     }
     k->detach = free_kernels;

@@ -1,12 +1,9 @@
 /* The use "capture": counts and times the application's kernel launches, and captures the data of one launch per
  * kernel. It waits for each launch, so that times do not overlap; this slows the application down. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "base/json.h"
-#include "layer/capture.h"
 #include "layer/layer.h"
 #include "measurement/measurement.h"
 
@@ -196,12 +193,6 @@ static void add_time(size_entry *s, double time_s) {
 
 /* --- launches --- */
 
-/* The device's time if it is plausible: no longer than the host's. */
-static double launch_time_s(cl_event event, double host_s) {
-  const double time_s = layer_event_s(event);
-  return time_s <= host_s ? time_s : host_s;
-}
-
 static const char *device_text(char out[256], cl_device_id device, cl_device_info what) {
   if (layer_next.clGetDeviceInfo(device, what, 255, out, NULL) != CL_SUCCESS) out[0] = '\0';
   out[255] = '\0';
@@ -271,7 +262,8 @@ static cl_int run_alone(kernel_entry *k, size_entry *s, const capture_launch *la
   double time_s = 0;
   if (status == CL_SUCCESS) {
     layer_next.clWaitForEvents(1, &own);
-    time_s = launch_time_s(own, clt_now_s() - start_s);
+    const double host_s = clt_now_s() - start_s, device_s = layer_event_s(own);
+    time_s = device_s <= host_s ? device_s : host_s; /* NaN, or implausible: the host's */
     if (event)
       *event = own;
     else

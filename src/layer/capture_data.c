@@ -1,9 +1,6 @@
 /* Captures the kernel arguments of a launch, and the content of its memory before and after it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
-#include "layer/capture.h"
+#include "layer/layer.h"
 
 typedef struct capture_memory {
   cl_mem handle, root; /* root: the buffer of a sub-buffer, otherwise itself */

@@ -1,7 +1,3 @@
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "layer/apply.h"
 #include "layer/layer.h"

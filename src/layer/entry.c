@@ -1,8 +1,4 @@
 /* An entry of the instructions. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"

@@ -1,9 +1,6 @@
 #include "layer/layer.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "base/text.h"

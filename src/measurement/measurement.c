@@ -1,7 +1,4 @@
 #include <clatune/measurement.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "measurement/measurement.h"
@@ -94,11 +91,6 @@ double clt_spread(const clt_measurement *m) {
   return m->n_runs ? clt_mad(runs, m->n_runs) / fabs(clt_median(runs, m->n_runs)) : NAN;
 }
 
-int clt_by_number(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Sorts the values, or |value - *centre| if centre is not NULL, without NaNs; *n becomes their number. small: a
  * buffer of CLT_MAX_RUNS numbers; the caller frees the result unless it is `small`. NULL: out of memory. */
 static double *sort_numbers(const double *values, size_t *n, const double *centre, double *small) {
@@ -177,4 +169,35 @@ bool clt_runs_steady(const double *runs_s, size_t n, double relative) {
     if (runs_s[i] < first) first = runs_s[i];
   }
   return second <= first * (1 + relative);
+}
+
+/* --- configurations with equal programs --- */
+
+void clt_equals_release(clt_equals *equals) {
+  clt_map_release(&equals->indices);
+  free(equals->all);
+  *equals = (clt_equals){.n = 0};
+}
+
+void clt_equals_keep(clt_equals *equals, uint64_t hash, const clt_measurement *m) {
+  bool is_new = false;
+  if (hash == 0 || !clt_measurement_correct(m)) return;
+  if (clt_grow(&equals->all, &equals->capacity, equals->n + 1, sizeof *equals->all)) return;
+  uint64_t *index = clt_map_add(&equals->indices, hash, &is_new);
+  if (index == NULL) return;
+  if (is_new) *index = equals->n++;
+  equals->all[*index] = *m;
+  equals->all[*index].log = NULL;
+}
+
+bool clt_equals_answer(const clt_equals *equals, uint64_t hash, clt_measurement *m) {
+  const uint64_t *index = clt_map_find(&equals->indices, hash);
+  if (index == NULL || equals->all[*index].config == m->config) return false; /* it is to be measured again */
+  const clt_config config = m->config;
+  const clt_phases phases = m->phases;
+  clt_measurement_release(m);
+  *m = equals->all[*index];
+  m->config = config;
+  m->phases = phases;
+  return true;
 }

@@ -1,6 +1,5 @@
 /* measurement/measurement.h - objectives, statistics of runs, configurations with equal programs. */
-#ifndef CLT_MEASUREMENT_MEASUREMENT_H
-#define CLT_MEASUREMENT_MEASUREMENT_H
+#pragma once
 
 #include <clatune/measurement.h>
 #include <clatune/problem.h>
@@ -125,7 +124,6 @@ clt_goal clt_goal_of_words(const char *name, const char *unit);
 /* Median and median absolute deviation of n numbers, without NaNs. NaN if no number is left or memory is short.
  * values stay as they are. */
 double clt_median(const double *values, size_t n);
-int clt_by_number(const void *a, const void *b); /* for qsort, of doubles without NaNs */
 double clt_mad(const double *values, size_t n);
 
 /* Its figures if the program reports any, else its seconds: m->n_runs of them. */
@@ -187,5 +185,3 @@ void clt_equals_keep(clt_equals *equals, uint64_t hash, const clt_measurement *m
 /* Puts the result of another configuration with this hash into m, except for the phases, which are those of m's own
  * preparation. False: there is none. */
 bool clt_equals_answer(const clt_equals *equals, uint64_t hash, clt_measurement *m);
-
-#endif

@@ -1,8 +1,5 @@
 /* The metrics of a problem, the one that is the objective, and the cost of a measurement. */
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/base.h"

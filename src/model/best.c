@@ -1,9 +1,7 @@
 /* Predicting the whole space in batches on several threads: all predictions, or the best ones. With a limit on the
  * predictions: the best that hill climbing finds. */
 #include <clatune/rng.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "base/hash.h"

@@ -1,11 +1,6 @@
-#include "model/rows.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "model/model.h"
+#include "model/rows.h"
 #include "problem/guidance.h"
 #include "space/space.h"
 

@@ -1,8 +1,5 @@
 /* Bagged networks: the model `ensemble` (Falch and Elster 2015, section 4), and committees for searches. */
 #include <fann.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/file.h"
@@ -147,8 +144,7 @@ static int ensemble_load(void *state, const clt_space *space, const clt_instance
   if (trees && !json_is_null(trees))
     return clt_fail(error, CLT_E_FORMAT,
                     "the model is of a type that clatune no longer supports (networks mixed with trees); train it "
-                    "again with --model "
-                    "average");
+                    "again with --model average");
   int rc = clt_encoding_load(&e->encoding, space, instance, json_object_get(json, "resources"), error);
   if (rc) return rc;
   bool good = clt_json_read_size(&hidden, json_object_get(json, "hidden"), 1, CLT_MAX_HIDDEN) &&

@@ -2,10 +2,6 @@
  * untrusted: every value is checked. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/file.h"
@@ -22,27 +18,23 @@ _Static_assert(sizeof MAGIC - 1 + 16 + 1 + 14 + 1 == HEADER_BYTES, "the header's
 
 /* --- saving --- */
 
-static json_t *parameters_json(const clt_space *space) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < clt_space_n_parameters(space); i++)
-    clt_json_append(&array, clt_json_parameter(clt_space_parameter(space, i)));
-  return array;
-}
-
 static void print_header(char header[HEADER_ROOM], const char *text, size_t n) {
   snprintf(header, HEADER_ROOM, MAGIC "%016" PRIx64 " %014zu\n", clt_hash64(text, n), n);
 }
 
 int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
-  json_t *state = json_object(), *validity = json_null();
+  json_t *state = json_object(), *validity = json_null(), *parameters = json_array();
   int rc = state ? model->type->save(model->state, (clt_model_record *)state, error) : clt_fail_memory(error);
   /* For compatibility the residuals are in the state: each type used to have its own. */
   if (rc == CLT_OK && json_object_set_new(state, "residuals", clt_json_floats(model->residuals, model->n_residuals)))
     rc = clt_fail_memory(error);
   if (rc) {
     json_decref(state);
+    json_decref(parameters);
     return rc;
   }
+  for (size_t i = 0; i < clt_space_n_parameters(model->space); i++)
+    clt_json_append(&parameters, clt_json_parameter(clt_space_parameter(model->space, i)));
   if (model->forest)
     validity = json_pack("{s:o, s:o}", "resources", clt_encoding_save(model->encoding), "trees",
                          clt_forest_save(model->forest));
@@ -51,8 +43,8 @@ int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
       json_pack("{s:s, s:I, s:I, s:f, s:o, s:O?, s:o, s:o, s:o, s:o}", "model", model->type->name, "rows",
                 (json_int_t)model->accuracy.n_rows, "failed", (json_int_t)model->accuracy.n_failed, "fit_s",
                 model->accuracy.fit_s, "calibrated_error", isfinite(calibrated) ? json_real(calibrated) : json_null(),
-                "sizes", model->sizes, "baseline", clt_baseline_save(&model->baseline), "parameters",
-                parameters_json(model->space), "validity", validity, "state", state);
+                "sizes", model->sizes, "baseline", clt_baseline_save(&model->baseline), "parameters", parameters,
+                "validity", validity, "state", state);
   char header[HEADER_ROOM], *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(json);
   if (text == NULL) return clt_fail_memory(error);
@@ -174,4 +166,52 @@ int clt_model_new_saved(clt_model **out, const clt_space *space, const clt_insta
   json_decref(json);
   free(bytes);
   return rc;
+}
+
+/* --- lists of numbers --- */
+
+int clt_model_damaged(clt_error *error, const char *what) {
+  return clt_fail(error, CLT_E_FORMAT, "the model file is damaged or for another space (%s); train the model again",
+                  what);
+}
+
+json_t *clt_json_floats(const float *values, size_t n) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < n; i++) clt_json_append(&array, json_real((double)values[i]));
+  return array;
+}
+
+bool clt_json_read_floats(float *out, size_t n, const json_t *array) {
+  if (json_array_size(array) != n) return false;
+  for (size_t i = 0; i < n; i++) {
+    double number;
+    if (!clt_json_read_number(&number, json_array_get(array, i)) || !isfinite((float)number)) return false;
+    out[i] = (float)number;
+  }
+  return true;
+}
+
+bool clt_json_read_doubles(double *out, size_t n, const json_t *array) {
+  bool good = json_array_size(array) == n;
+  for (size_t i = 0; good && i < n; i++) good = clt_json_read_number(&out[i], json_array_get(array, i));
+  return good;
+}
+
+int clt_model_record_put(clt_model_record *record, const char *name, const double *values, size_t n, clt_error *error) {
+  json_t *array = clt_json_reals(values, n);
+  return json_object_set_new(clt_record_json(record), name, array) ? clt_fail_memory(error) : CLT_OK;
+}
+
+int clt_model_record_get(double **values, size_t *n, const clt_model_record *record, const char *name,
+                         clt_error *error) {
+  const json_t *array = json_object_get(clt_record_json(record), name);
+  if (!json_is_array(array)) return clt_model_damaged(error, name);
+  *n = json_array_size(array);
+  *values = clt_new_array(*n, sizeof **values);
+  if (*values == NULL) return clt_fail_memory(error);
+  if (!clt_json_read_doubles(*values, *n, array)) {
+    free(*values);
+    return clt_model_damaged(error, name);
+  }
+  return CLT_OK;
 }

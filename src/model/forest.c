@@ -1,10 +1,6 @@
 /* Forests of small trees. A tree has at most 64 leaves, so that a set of them is one 64-bit word, and predicting is the
  * conjunction of one word for each parameter's value, which excludes the leaves that the value rules out (Lucchese et
  * al., "QuickScorer", SIGIR 2015). */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "model/model.h"
 #include "model/network.h"

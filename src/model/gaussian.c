@@ -1,8 +1,6 @@
 #include "model/model.h"
 
 #include <lapacke.h>
-#include <math.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "space/space.h"
@@ -90,12 +88,6 @@ static void find_squares(const process *p, const double *x, const double *y, dou
 
 /* --- covariances --- */
 
-static double distance_of(const process *p, const double *squares) {
-  double sum = 0;
-  for (size_t j = 0; j < p->n_terms; j++) sum += p->inverse[j] * squares[j];
-  return sqrt(5 * sum);
-}
-
 static double matern(double r) { return exp(-r) * (1 + r + r * r / 3); }
 
 static double variance_of(const process *p) { return exp(2 * p->theta[p->n_terms].value); }
@@ -109,7 +101,9 @@ static bool factorise(process *p) {
   for (size_t j = 0; j < p->n_terms; j++) p->inverse[j] = exp(-2 * p->theta[j].value);
   for (size_t a = 0; a < p->n; a++) {
     for (size_t b = 0; b <= a; b++, squares += p->n_terms, r++) {
-      *r = distance_of(p, squares);
+      double sum = 0;
+      for (size_t j = 0; j < p->n_terms; j++) sum += p->inverse[j] * squares[j];
+      *r = sqrt(5 * sum);
       p->matrix[a * p->n + b] = variance * matern(*r) + (a == b ? noise : 0);
     }
   }

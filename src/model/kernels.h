@@ -3,8 +3,7 @@
  * kernels.c is compiled several times, with -ffast-math for that file alone; clt_kernels_best picks the best version
  * for the processor. The result for a row or configuration does not depend on the others in the call. Arrays of vectors
  * must be aligned and padded as by clt_arena_array. */
-#ifndef CLT_MODEL_KERNELS_H
-#define CLT_MODEL_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ const clt_kernels *clt_kernels_at(
 
 size_t clt_shape_n_weights(const clt_shape *shape);
 size_t clt_gradient_scratch(const clt_shape *shape); /* bytes */
-
-#endif

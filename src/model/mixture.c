@@ -1,10 +1,6 @@
 /* Networks and boosted trees together. `average` is the mean of both. `auto` takes networks, trees or their mean,
  * whichever is best on rows left out: with the smallest error, or, for several sizes, with the best choices. Both use
  * the same folds for the same seed. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/plugin.h"
 #include "model/model.h"

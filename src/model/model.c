@@ -1,7 +1,5 @@
 /* Models: the table of types, fitting and predicting. */
 #include <clatune/rng.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "base/plugin.h"

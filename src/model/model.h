@@ -1,6 +1,5 @@
 /* model/model.h - fitted models and model files, for the files of this component. */
-#ifndef CLT_MODEL_MODEL_H
-#define CLT_MODEL_MODEL_H
+#pragma once
 
 #include <clatune/model.h>
 #include <clatune/sys/model.h>
@@ -90,7 +89,7 @@ float clt_heap_worst(const clt_heap *heap);
 /* Sorts the items in ascending order. Nothing may be added afterwards. */
 void clt_heap_sort(clt_heap *heap);
 
-/* --- parts of model files (record.c) --- */
+/* --- parts of model files (file.c) --- */
 
 /* Fails with CLT_E_FORMAT; `what` names the damaged part of the model file. */
 int clt_model_damaged(clt_error *error, const char *what);
@@ -115,5 +114,3 @@ bool clt_json_read_doubles(double *out, size_t n, const json_t *array);
 int clt_gaussian_predict(const clt_encoding *encoding, const clt_config *configs, const double *y, size_t n,
                          const clt_config *candidates, size_t n_candidates, float *mean, float *deviation,
                          clt_error *error);
-
-#endif

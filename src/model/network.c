@@ -2,9 +2,7 @@
 #include "model/network.h"
 
 #include <fann.h>
-#include <math.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "base/base.h"
 

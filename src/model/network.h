@@ -1,7 +1,6 @@
 /* model/network.h - training of neural networks, and two ensembles of them: the model `ensemble`, and committees for
  * sequential search; predicting many configurations. */
-#ifndef CLT_MODEL_NETWORK_H
-#define CLT_MODEL_NETWORK_H
+#pragma once
 
 #include <clatune/rng.h>
 
@@ -174,5 +173,3 @@ int clt_committee_fit(clt_committee *committee, const float *x, const float *y, 
  * Thread-safe. */
 int clt_committee_predict(const clt_committee *committee, const clt_layout *layout, float *mean, float *spread,
                           clt_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 #include "model/rows.h"
 
 #include <lapacke.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "format/format.h"

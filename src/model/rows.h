@@ -1,13 +1,11 @@
 /* model/rows.h - training rows: configurations as numbers, collecting them, folds, and the dependence of cost on the
  * sizes alone. */
-#ifndef CLT_MODEL_ROWS_H
-#define CLT_MODEL_ROWS_H
+#pragma once
 
 #include <clatune/model.h>
 #include <clatune/problem.h>
 #include <clatune/rng.h>
 #include <jansson.h>
-#include <math.h>
 
 #include "base/base.h"
 
@@ -145,5 +143,3 @@ int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const jso
  * Files without sizes, or with several, fit any instance. */
 json_t *clt_sizes_save(const clt_rows *rows);
 int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error);
-
-#endif

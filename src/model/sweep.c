@@ -1,10 +1,6 @@
-#include "model/network.h"
-
-#include <math.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
+#include "model/network.h"
 #include "space/space.h"
 
 #define LOOKED_AT 4096    /* consecutive ranks from which the fastest parameters are found */

@@ -1,8 +1,5 @@
 #include "model/trees.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #define BINS 64    /* of an input: its values, or quantiles of them if there are more */
 #define PURE 1e-12 /* rows whose squares differ by a smaller share are equal: rounding errors */
 #define NO_SPLIT (-1)

@@ -7,8 +7,7 @@
  * - a single tree: the filter of the searcher `ants`;
  * - a forest of random trees: the validity model, and the trees of the searcher `surrogate`;
  * - boosted trees (Friedman, "Greedy function approximation", 2001): the model `trees` (trees_model.c). */
-#ifndef CLT_MODEL_TREES_H
-#define CLT_MODEL_TREES_H
+#pragma once
 
 #include <clatune/rng.h>
 #include <jansson.h>
@@ -84,5 +83,3 @@ int clt_forest_predict(const clt_forest *forest, const clt_config *configs, size
  * CLT_E_FORMAT if the array is not a forest over the encoding's inputs. */
 json_t *clt_forest_save(const clt_forest *forest);
 int clt_forest_load(clt_forest **out, const clt_encoding *encoding, const json_t *array, clt_error *error);
-
-#endif

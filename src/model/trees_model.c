@@ -2,9 +2,6 @@
  * predictive auto-tuning with boosted regression trees", 2012), as many members as there are folds, each without one of
  * them. */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "model/model.h"

@@ -1,9 +1,5 @@
 /* Inputs that are kept on the device from one configuration to the next, and the arguments of a plan. */
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "base/base.h"
@@ -141,11 +137,6 @@ void clt_executor_forget(clt_executor *executor, const clt_data *data) {
 
 /* --- arguments --- */
 
-/* Whether an argument is memory without content or result. */
-static bool is_scratch(const clt_binding *binding) {
-  return clt_arg_is_memory(binding->arg) && !binding->arg->has_data && !binding->verified;
-}
-
 /* Finds an argument's data, decides whether its result is compared, and creates its object or sampler. */
 static int bind_argument(clt_binding *binding, clt_executor *executor, const clt_data *data, bool verify,
                          const clt_binding *lender, clt_measurement *m, clt_error *error) {
@@ -178,7 +169,7 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
     int rc = get_input(&binding->input, executor, data, array, !given, arg, m, error);
     if (rc || (given && arg->access == CLT_READ_ONLY)) return rc;
   }
-  if (lender && is_scratch(binding)) {
+  if (lender && !arg->has_data && !binding->verified) { /* memory without content or result */
     binding->lent = clt_binding_object(lender);
     return CLT_OK;
   }
@@ -253,12 +244,8 @@ int clt_bindings_set(const clt_bindings *bindings, const clt_program *program, c
 static double middling(const clt_array *array) {
   const size_t width = clt_element_base_bytes(array->element.base), n = array->bytes / width, step = n / 64 + 1;
   double largest = 0;
-  for (size_t i = 0; i < n; i += step) {
-    float single = 0;
-    double x = 0;
-    const unsigned char *at = (const unsigned char *)array->reference + i * width;
-    if (array->element.base == CLT_ELEMENT_FLOAT) memcpy(&single, at, width), x = single;
-    if (array->element.base == CLT_ELEMENT_DOUBLE) memcpy(&x, at, width);
+  for (size_t i = 0; array->element.base != CLT_ELEMENT_HALF && i < n; i += step) {
+    const double x = clt_load_number((const unsigned char *)array->reference + i * width, array->element.base);
     if (isfinite(x)) largest = fmax(largest, fabs(x));
   }
   return largest > 0 ? largest / 2 : 1;

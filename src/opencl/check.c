@@ -1,8 +1,5 @@
 /* Runs of a prepared configuration on other inputs, with memory as other kernels leave it and with work-items in
  * another order; and references that a plan's run makes. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/text.h"
 #include "opencl/internal.h"

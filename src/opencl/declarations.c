@@ -1,7 +1,5 @@
 #include <ctype.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

@@ -1,9 +1,6 @@
 /* Describes OpenCL platforms, devices and kernels as plain data. */
 #include <CL/cl_ext.h>
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "opencl/internal.h"

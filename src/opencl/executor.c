@@ -2,9 +2,6 @@
 #include "opencl/internal.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -68,15 +65,10 @@ int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id dev
 
 void clt_executor_free(clt_executor *executor) {
   if (executor == NULL) return;
-  clt_executor_forget(executor, NULL);
-  clt_generator_free(executor->generator);
+  clt_executor_reset(executor);
   clt_declarations_free(executor->declarations);
   clt_energy_close(executor->meter);
   clt_state_free(executor);
-  clt_executor_free_other(executor);
-  clt_executor_free_checks(executor);
-  clt_sum_free(executor);
-  clt_objects_drop(executor);
   if (executor->queue) clReleaseCommandQueue(executor->queue);
   if (executor->context) clReleaseContext(executor->context);
   free(executor);

@@ -1,7 +1,6 @@
 /* opencl/executor.h - builds, runs, times and verifies plans with OpenCL, on a device or in an application's context.
  * It runs in the calling process, without isolation: a bad kernel can end that process. Workers isolate. */
-#ifndef CLT_OPENCL_EXECUTOR_H
-#define CLT_OPENCL_EXECUTOR_H
+#pragma once
 
 /* Every driver has the OpenCL 1.2 calls (clCreateCommandQueue, clCreateSampler), but not their successors. */
 #ifndef CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -112,5 +111,3 @@ int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_dat
  * outside its buffers. With inputs that may cancel it also runs on shaken ones; CLT_E_VERIFY if most numbers jump. */
 int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instance *instance, const clt_recipe *recipe,
                        clt_error *error);
-
-#endif

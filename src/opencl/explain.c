@@ -1,10 +1,8 @@
 /* Why a program does not build, where the compiler's own words do not say it. */
-#include <string.h>
-
 #include "base/text.h"
 #include "device/device.h"
 #include "opencl/internal.h"
-#include "problem/parts.h"
+#include "problem/load.h"
 
 /* What a kernel uses that needs an extension: a type, alone or as a vector, or functions, if its end is open. */
 static const struct {

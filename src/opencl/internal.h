@@ -1,14 +1,13 @@
 /* opencl/internal.h - executors and prepared configurations, for the files of this component and for
  * session/tune_kernel.c, which runs a program on an application's arguments.
  *
- * Files, from below: status.c (status codes, failures), device.c (queries), build.c, inspect.c and types.c (programs,
- * kernels and their arguments as text and data), declarations.c (PoCL's builtin functions), memory.c (buffers, images,
+ * Files, from below: status.c (status codes, failures), device.c (queries), inspect.c (programs, kernels and
+ * their arguments as text and data), declarations.c (PoCL's builtin functions), memory.c (buffers, images,
  * guards), arguments.c (inputs on the device, arguments), program.c (limits, a plan's program), launch.c (clocks,
  * runs), cold.c (emptying caches), sum.c (hashes of contents), state.c (empty launches, the device's clock),
  * verify.c (checks after a run), executor.c (context, queue, the steps in order), check.c (other inputs,
  * references), timing.c (repeated runs). */
-#ifndef CLT_OPENCL_INTERNAL_H
-#define CLT_OPENCL_INTERNAL_H
+#pragma once
 
 #include <clatune/rng.h>
 
@@ -151,7 +150,6 @@ void clt_executor_free_other(clt_executor *executor);
 
 /* Opens what reports the clock and builds clatune's own kernels, each once. */
 void clt_state_prepare(clt_executor *executor, bool with_kernels);
-void clt_state_forget_steps(clt_executor *executor);
 void clt_state_free(clt_executor *executor);
 /* Before runs are timed: learns how long an empty launch takes if nobody knows, and keeps a device that was idle busy
  * until its clock is steady. */
@@ -195,5 +193,3 @@ void clt_tell_fault(const clt_executor *executor, clt_measurement *m);
 /* After a failed launch or run: checks whether the device still answers, and repairs damage. If it does not answer, a
  * lack of resources was the effect of a fault, and the reason becomes run-error. */
 void clt_executor_fault(clt_executor *executor, const clt_bindings *bindings, clt_measurement *m);
-
-#endif

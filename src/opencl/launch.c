@@ -1,8 +1,4 @@
 /* Chooses the clock, and runs a plan's launches. */
-#include <math.h>
-#include <stdio.h>
-#include <time.h>
-
 #include "base/base.h"
 #include "opencl/internal.h"
 

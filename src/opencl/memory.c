@@ -1,6 +1,4 @@
 /* Memory for kernels: buffers between guard bands, and images. */
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "base/base.h"

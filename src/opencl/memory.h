@@ -1,7 +1,6 @@
 /* opencl/memory.h - buffers and images for a kernel (memory.c), inputs that stay on the device and the arguments of a
  * plan for one set of data (arguments.c), and their checks after a run (verify.c). */
-#ifndef CLT_OPENCL_MEMORY_H
-#define CLT_OPENCL_MEMORY_H
+#pragma once
 
 #include "opencl/program.h"
 
@@ -158,5 +157,3 @@ void clt_sum_free(clt_executor *executor);
 uint64_t clt_object_hash_of(clt_executor *executor, const clt_object *object, const void *content);
 /* The hash of an object's content; waits. *view is the open content if the host had to read it, else closed. */
 cl_int clt_object_hash(uint64_t *out, clt_view *view, clt_executor *executor, const clt_object *object);
-
-#endif

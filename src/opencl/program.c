@@ -1,10 +1,6 @@
 /* A plan's program. Limits that the device reports are checked before the build, and limits of the built kernels
  * before the first launch, because PoCL aborts the process with an assertion if these are exceeded. */
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/hash.h"

@@ -1,7 +1,6 @@
 /* opencl/program.h - building programs: from a text (build.c), for a plan (program.c), and on PoCL with only the
  * declarations that it needs (declarations.c). */
-#ifndef CLT_OPENCL_PROGRAM_H
-#define CLT_OPENCL_PROGRAM_H
+#pragma once
 
 #include "opencl/executor.h"
 
@@ -37,11 +36,8 @@ typedef struct clt_program {
 int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error);
 void clt_program_release(clt_program *program);
-/* Makes a program from a text and builds it; *status is the status of the build. An error means that it could not be
- * made. */
-int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
-                           const char *options, clt_error *error);
-/* The same, so that the driver describes the kernels' arguments. Where NVIDIA's driver (580) makes PTX that it cannot
+/* Makes a program from a text and builds it, so that the driver describes the kernels' arguments; *status is the status
+ * of the build. An error means that it could not be made. Where NVIDIA's driver (580) makes PTX that it cannot
  * read itself, as for a kernel without parameters, they stay undescribed. */
 int clt_program_build_described(cl_program *out, cl_int *status, clt_executor *executor, const char *text,
                                 const char *options, clt_error *error);
@@ -55,7 +51,7 @@ char *clt_program_log(cl_program program, cl_device_id device);
 
 /* An argument of a kernel that clt_program_build_described built; false: the driver does not describe it. */
 bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint index);
-/* types.c: replaces the names of typedefs by their types and sets the bytes of structs. It finds them by building the
+/* inspect.c: replaces the names of typedefs by their types and sets the bytes of structs. It finds them by building the
  * text with probes appended. Types that cannot be resolved stay as they are. */
 void clt_types_resolve(clt_kernel_argument *const *arguments, size_t n, const clt_executor *executor, const char *text,
                        const char *options);
@@ -91,5 +87,3 @@ size_t clt_declarations_learn(clt_declarations *declarations, const char *log);
 /* The declarations that the source or the options (nullable) mention, then the source, whose line numbers are kept.
  * NULL when out of memory; caller frees. */
 char *clt_declarations_prepend(const clt_declarations *declarations, const char *source, const char *options);
-
-#endif

@@ -3,9 +3,6 @@
  * The clock is observed by a kernel of one work-item that does a fixed chain of operations, each of which needs the
  * result of the one before: its time, without the launch, is inversely proportional to the clock. Unlike the figures
  * that drivers report, it is of the moment, costs some 0.05 ms, and exists on every device with usable events. */
-#include <math.h>
-#include <time.h>
-
 #include "base/base.h"
 #include "measurement/measurement.h"
 #include "opencl/internal.h"
@@ -37,6 +34,13 @@ enum { LEAST_STEPS = 512, MOST_STEPS = 1 << 20 };
 #define THROTTLED 0.75
 #define RECOVERY_S 0.05
 
+static void forget_steps(clt_executor *executor) {
+  if (executor->probe.steps) clReleaseKernel(executor->probe.steps);
+  if (executor->probe.sink) clReleaseMemObject(executor->probe.sink);
+  executor->probe.steps = NULL;
+  executor->probe.sink = NULL;
+}
+
 void clt_state_prepare(clt_executor *executor, bool with_kernels) {
   cl_int status = CL_SUCCESS;
   cl_program program = NULL;
@@ -56,18 +60,11 @@ void clt_state_prepare(clt_executor *executor, bool with_kernels) {
   executor->probe.steps = steps;
   if (steps == NULL || clSetKernelArg(steps, 0, sizeof executor->probe.sink, &executor->probe.sink) != CL_SUCCESS ||
       clSetKernelArg(steps, 2, sizeof seed, &seed) != CL_SUCCESS)
-    clt_state_forget_steps(executor);
-}
-
-void clt_state_forget_steps(clt_executor *executor) {
-  if (executor->probe.steps) clReleaseKernel(executor->probe.steps);
-  if (executor->probe.sink) clReleaseMemObject(executor->probe.sink);
-  executor->probe.steps = NULL;
-  executor->probe.sink = NULL;
+    forget_steps(executor);
 }
 
 void clt_state_free(clt_executor *executor) {
-  clt_state_forget_steps(executor);
+  forget_steps(executor);
   if (executor->probe.empty) clReleaseKernel(executor->probe.empty);
   clt_frequency_close(executor->probe.frequency);
 }
@@ -97,17 +94,16 @@ static void measure_launch(clt_executor *executor) {
 
 /* --- the clock --- */
 
-static bool set_steps(clt_executor *executor, cl_uint n) {
-  executor->probe.n_steps = n;
-  return clSetKernelArg(executor->probe.steps, 1, sizeof n, &n) == CL_SUCCESS;
-}
-
 /* Chooses a number of steps that the device's timer resolves. A device on which they take no time has no clock. */
 static void choose_steps(clt_executor *executor) {
   const double wanted_s = fmax(STEPS_S, TICKS * executor->tick_s);
-  for (cl_uint n = LEAST_STEPS; n <= MOST_STEPS; n *= 2)
-    if (set_steps(executor, n) && time_own(executor, executor->probe.steps, 1, 1) >= wanted_s) return;
-  clt_state_forget_steps(executor);
+  for (cl_uint n = LEAST_STEPS; n <= MOST_STEPS; n *= 2) {
+    executor->probe.n_steps = n;
+    if (clSetKernelArg(executor->probe.steps, 1, sizeof n, &n) == CL_SUCCESS &&
+        time_own(executor, executor->probe.steps, 1, 1) >= wanted_s)
+      return;
+  }
+  forget_steps(executor);
 }
 
 /* NaN: not known this time. */

@@ -1,11 +1,7 @@
 /* OpenCL's status codes, and failed configurations. */
-#include "opencl/program.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "opencl/internal.h"
+#include "opencl/program.h"
 
 /* In the order of the codes, from 0 downwards; -20 to -29 are not used. */
 const char *clt_cl_status_name(cl_int status) {

@@ -1,11 +1,8 @@
 /* Hashes of contents. A GPU makes those of large buffers itself, so that the contents need not travel to the host: 16
  * MiB take it some microseconds, and the host milliseconds, during which no other process may time anything. */
-#include "opencl/memory.h"
-
-#include <stdlib.h>
-
 #include "base/hash.h"
 #include "opencl/internal.h"
+#include "opencl/memory.h"
 
 /* With less, reading the content takes no longer than starting the kernel. */
 enum { LEAST_BYTES = 256 << 10, PAIR_BYTES = 16, GROUP = 64, N_GROUPS = 1024, TRIAL_BYTES = (LEAST_BYTES << 1) + 12 };

@@ -1,7 +1,4 @@
 /* Chooses the clock, runs a plan's launches, times prepared configurations, and measures their energy. */
-#include <math.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "device/device.h"
 #include "measurement/measurement.h"

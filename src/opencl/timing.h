@@ -1,7 +1,6 @@
 /* opencl/timing.h - the phases of a measurement, and how often a prepared configuration is run. The evaluators' options
  * take their defaults from here. Calls no OpenCL. */
-#ifndef CLT_OPENCL_TIMING_H
-#define CLT_OPENCL_TIMING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ typedef enum clt_phase {
   CLT_PHASE_DONE,
   CLT_N_PHASES
 } clt_phase;
-
-#endif

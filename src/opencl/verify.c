@@ -1,8 +1,4 @@
 /* The checks after a run: guards, inputs, outputs. If the driver fails during these checks, the kernel is to blame. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "base/base.h"

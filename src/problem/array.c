@@ -1,8 +1,5 @@
 /* Arrays: element types, storing numbers, borders, and comparing a result with its reference. */
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "problem/instance.h"

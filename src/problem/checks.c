@@ -1,10 +1,5 @@
 /* The check plan: which inputs, and which sizes. */
 #include "problem/checks.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "problem/instance.h"
 

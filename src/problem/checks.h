@@ -1,7 +1,6 @@
 /* problem/checks.h - the check plan: the inputs, sizes and launches with which a prospective winner is checked
  * (docs/explanation/trust.md). session/checks.c runs it. */
-#ifndef CLT_PROBLEM_CHECKS_H
-#define CLT_PROBLEM_CHECKS_H
+#pragma once
 
 #include "problem/data.h"
 
@@ -68,5 +67,3 @@ void clt_stage_release(clt_check_stage *stage);
 
 /* The mistakes that a check finds: static text. */
 const char *clt_check_purpose(const clt_check *check);
-
-#endif

@@ -2,8 +2,6 @@
 #include "problem/command.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/base.h"
@@ -30,7 +28,8 @@ static clt_value define_at(const clt_calculation *c, size_t index, const char **
   return index < n ? c->slots[index] : (clt_value){.type = CLT_INT, .integer = c->instance->sizes[index - n]};
 }
 
-void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const char *before, const char *between) {
+/* Writes "<before><name><between><value>". */
+static void add_define(clt_text *out, const clt_calculation *c, size_t index, const char *before, const char *between) {
   const char *name;
   clt_value value = define_at(c, index, &name);
   clt_text_add(out, before);
@@ -43,7 +42,7 @@ void clt_add_define_option(clt_text *out, const clt_calculation *c, size_t index
   const char *name;
   const clt_value value = define_at(c, index, &name);
   const bool quoted = value.type == CLT_STRING && strpbrk(value.text, " \t") && strchr(value.text, '"') == NULL;
-  clt_add_define(out, c, index, "-D", quoted ? "=\"" : "=");
+  add_define(out, c, index, "-D", quoted ? "=\"" : "=");
   if (quoted) clt_text_add(out, "\"");
 }
 
@@ -111,7 +110,7 @@ static void append_word(clt_words *list, clt_calculation *c, clt_text *text) {
 static void append_defines(clt_words *list, clt_calculation *c, const char *before) {
   for (size_t i = 0; c->rc == CLT_OK && i < clt_n_defines(c->instance); i++) {
     clt_text text = {0};
-    clt_add_define(&text, c, i, before, "=");
+    add_define(&text, c, i, before, "=");
     append_word(list, c, &text);
   }
 }
@@ -194,7 +193,7 @@ int clt_command_parameters(const clt_instance *instance, clt_config config, char
       clt_value value = define_at(&c, i, &name);
       json_object_set_new(object, name, clt_json_value(value));
     } else {
-      clt_add_define(&text, &c, i, before[form], between[form]);
+      add_define(&text, &c, i, before[form], between[form]);
       clt_text_add(&text, "\n");
     }
   }

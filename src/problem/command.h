@@ -1,7 +1,6 @@
 /* problem/command.h - problems whose configurations are evaluated by running programs
  * (docs/reference/program-problems.md): the section "Command", its files, and its words for one configuration. */
-#ifndef CLT_PROBLEM_COMMAND_H
-#define CLT_PROBLEM_COMMAND_H
+#pragma once
 
 #include "base/text.h"
 #include "problem/instance.h"
@@ -157,5 +156,3 @@ int clt_plan_new_with_source(clt_plan **out, const clt_instance *instance, clt_c
 
 /* A hash of all that the generator may change: source, options, launches. */
 uint64_t clt_plan_hash(const clt_plan *plan);
-
-#endif

@@ -1,9 +1,5 @@
 /* The data set of an instance: generating it, and sharing one copy with all worker processes through files. */
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,10 +11,6 @@
 /* --- recipes --- */
 
 const clt_recipe clt_own_inputs = {CLT_INPUTS_OWN};
-
-uint64_t clt_recipe_seed(const clt_recipe *recipe) {
-  return recipe->inputs == CLT_INPUTS_OWN ? CLT_OWN_SEED : 64 * (uint64_t)recipe->inputs + recipe->variant;
-}
 
 bool clt_recipe_varies(const clt_recipe *recipe, const char *name) {
   return recipe->inputs != CLT_INPUTS_OWN && (recipe->only == NULL || strcmp(recipe->only, name) == 0);
@@ -121,7 +113,7 @@ static int new_without_content(clt_data **out, const clt_instance *instance, con
   if (data == NULL) return clt_fail_memory(error);
   *out = data;
   data->recipe = *recipe;
-  data->seed = clt_recipe_seed(recipe);
+  data->seed = recipe->inputs == CLT_INPUTS_OWN ? CLT_OWN_SEED : 64 * (uint64_t)recipe->inputs + recipe->variant;
   data->instance = instance;
   data->arrays = clt_new_array(problem->n_arguments, sizeof *data->arrays);
   data->scalars = clt_new_array(problem->n_arguments, sizeof *data->scalars);

@@ -1,7 +1,6 @@
 /* problem/data.h - input and reference data of an instance, as logical arrays (without borders). Generators and
  * reference functions of modules run in the caller's process, so only workers call these functions. */
-#ifndef CLT_PROBLEM_DATA_H
-#define CLT_PROBLEM_DATA_H
+#pragma once
 
 #include <clatune/log.h>
 #include <clatune/module.h>
@@ -50,9 +49,7 @@ typedef struct clt_recipe {
 } clt_recipe;
 extern const clt_recipe clt_own_inputs;
 
-#define CLT_OWN_SEED 1
-/* The seed of generators and reference functions: CLT_OWN_SEED, or another number for each recipe. */
-uint64_t clt_recipe_seed(const clt_recipe *recipe);
+#define CLT_OWN_SEED 1 /* of generators and reference functions; other recipes have other numbers */
 /* Whether an argument may differ from the file. */
 bool clt_recipe_varies(const clt_recipe *recipe, const char *name);
 /* "other inputs", "spikes 3"; static memory of the thread. */
@@ -196,5 +193,3 @@ void clt_array_scale_tolerance(clt_array *array);
 /* Warns if a comparison with the reference proves little: if it is NaN or 0 everywhere, or most of its other numbers
  * are so small that a result of 0 would be within the tolerance. */
 void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user);
-
-#endif

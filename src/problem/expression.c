@@ -1,8 +1,5 @@
 /* Expressions of a problem: adding them to its table, their symbols, their evaluation; metrics. */
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/file.h"

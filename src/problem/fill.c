@@ -1,8 +1,5 @@
 /* The content of logical arrays: generated, or read from files. */
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/file.h"

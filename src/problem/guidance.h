@@ -1,6 +1,5 @@
 /* problem/guidance.h - the parts of a problem that guide a search: for sessions, searchers, models and objectives. */
-#ifndef CLT_PROBLEM_GUIDANCE_H
-#define CLT_PROBLEM_GUIDANCE_H
+#pragma once
 
 #include <clatune/problem.h>
 #include <clatune/sys/option.h>
@@ -102,5 +101,3 @@ typedef struct clt_metric_scope {
 
 /* Compiles a metric. CLT_E_EXPRESSION: the message has the column, and for an unknown name the nearest known one. */
 int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope *scope, clt_error *error);
-
-#endif

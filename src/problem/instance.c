@@ -1,11 +1,7 @@
 /* Instances: a problem at given sizes on a device, with compiled expressions and a space. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "problem/instance.h"
 #include "base/base.h"
 #include "base/json.h"
-#include "problem/instance.h"
 #include "space/space.h"
 
 /* --- sizes, values and expressions --- */

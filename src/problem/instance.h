@@ -1,9 +1,8 @@
 /* problem/instance.h - instances: a problem at given sizes on a device, with compiled expressions, and their
  * evaluation. */
-#ifndef CLT_PROBLEM_INSTANCE_H
-#define CLT_PROBLEM_INSTANCE_H
+#pragma once
 
-#include "problem/parts.h"
+#include "problem/load.h"
 
 struct clt_instance {
   const clt_problem *problem;
@@ -63,9 +62,8 @@ void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, co
     __attribute__((format(printf, 4, 5)));
 
 /* The parameters that are passed to a kernel or command as name=value: first the tuning parameters, then the sizes.
- * clt_add_define writes "<before><name><between><value>"; clt_add_define_option an option, which quotes blanks. */
+ * clt_add_define_option writes an option, which quotes blanks. */
 size_t clt_n_defines(const clt_instance *instance);
-void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const char *before, const char *between);
 void clt_add_define_option(clt_text *out, const clt_calculation *c, size_t index);
 
 /* Evaluates the sizes and repetitions of a launch, without kernel and arguments (plan.c). False: its "When" does not
@@ -135,5 +133,3 @@ int clt_module_find_function(clt_module_function *out, const char *path, const c
 /* Compiles a module in C for machines without a compiler: into the folder that is installed as libexec/clatune/modules.
  */
 int clt_module_ship(const char *path, const char *folder, clt_error *error);
-
-#endif

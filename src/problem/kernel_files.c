@@ -1,6 +1,4 @@
 /* The files of a kernel or of its generator: their texts with what they include, for keys and for messages. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
 /* The keys of instances in stores. */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/base.h"

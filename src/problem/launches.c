@@ -1,7 +1,4 @@
 /* The launches of a configuration: at an instance's sizes; and, with the conditions, as C code over any sizes. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "problem/instance.h"
 #include "problem/plan.h"

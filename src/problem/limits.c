@@ -1,8 +1,4 @@
 /* Adds constraints: valid launch sizes, and the limits of the device on resources that the problem states. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "problem/instance.h"
 

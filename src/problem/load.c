@@ -1,7 +1,5 @@
 /* Loads a problem file, except the kernel (load_kernel.c) and the command (load_command.c). */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/file.h"

@@ -1,6 +1,4 @@
 /* The kernel's arguments with the source of their content, and the reference. */
-#include <string.h>
-
 #include "problem/load.h"
 
 /* --- content --- */

@@ -1,6 +1,5 @@
 /* The section "Command". */
 #include <regex.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/text.h"

@@ -1,6 +1,5 @@
 /* KernelSpecification: the kernel, its options, resources and launches. */
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
@@ -83,8 +82,7 @@ static void load_generator(clt_problem *problem, const clt_node *kernel) {
   }
   if (!json_is_array(words.json) || json_array_size(words.json) == 0)
     clt_node_fail(&node,
-                  "needs a list of words such as [\"python3\", \"generate.py\"], or an object with such a "
-                  "\"Command\"");
+                  "needs a list of words such as [\"python3\", \"generate.py\"], or an object with such a \"Command\"");
   size_t n;
   generation->words = clt_load_list(&n, &words, sizeof *generation->words);
   for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {

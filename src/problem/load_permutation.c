@@ -1,7 +1,5 @@
 /* Loads a tuning parameter of the type "permutation": one parameter for the position of each item, and the conditions
  * that these differ. */
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "base/text.h"

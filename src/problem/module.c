@@ -1,9 +1,6 @@
 /* Modules: a problem's own C functions, compiled once into the user's cache and loaded. Those of shipped problems may
  * be installed compiled, for machines without a compiler. */
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,8 +29,7 @@ static char *include_folder(void) {
   if (chosen && chosen[0]) return strdup(chosen);
   if (CLATUNE_SOURCE_INCLUDE[0] && access(CLATUNE_SOURCE_INCLUDE "/" HEADER, R_OK) == 0)
     return strdup(CLATUNE_SOURCE_INCLUDE);
-  char *found = clt_find_near_program(folders, R_OK);
-  if (found == NULL) found = clt_find_near_library(folders, R_OK);
+  char *found = clt_find_near(folders, R_OK);
   if (found == NULL) return strdup(CLATUNE_INSTALLED_INCLUDE);
   found[strlen(found) - strlen("/" HEADER)] = '\0';
   return found;
@@ -171,8 +167,7 @@ int clt_module_ship(const char *path, const char *folder, clt_error *error) {
 /* A module's installed shared object; *out is NULL if there is none. */
 static int find_shipped(char **out, const char *path, clt_error *error) {
   static const char *const folders[] = {"../" CLATUNE_SHIPPED_MODULES, "../../" CLATUNE_SHIPPED_MODULES, NULL};
-  char *folder = clt_find_near_program(folders, R_OK);
-  if (folder == NULL) folder = clt_find_near_library(folders, R_OK);
+  char *folder = clt_find_near(folders, R_OK);
   int rc = folder ? name_library(out, folder, path, NO_HEADER, ANY_COMPILER, error) : CLT_OK;
   if (rc == CLT_OK && *out && access(*out, R_OK) != 0) {
     free(*out);

@@ -1,9 +1,5 @@
 /* Makes plans: build options, arguments and launches of a configuration or of the reference kernel. Makes instances at
  * smaller sizes. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/file.h"
 #include "problem/command.h"

@@ -1,7 +1,6 @@
 /* problem/plan.h - plans: all data for running one configuration, with all expressions evaluated, as src/opencl
  * executes it. A plan owns its memory and refers only to its problem, so it can outlive its instance. */
-#ifndef CLT_PROBLEM_PLAN_H
-#define CLT_PROBLEM_PLAN_H
+#pragma once
 
 #include <clatune/problem.h>
 
@@ -195,5 +194,3 @@ void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user);
 /* The ith field of the structure `of` in a kernel's text; false: there is none, or "Fields" cannot state it. */
 bool clt_structure_field(char name[CLT_FIELD_BYTES], char type[CLT_FIELD_BYTES], const char *text, const char *of,
                          size_t i);
-
-#endif

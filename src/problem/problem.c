@@ -1,7 +1,4 @@
 /* Properties of loaded problems. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/file.h"
 #include "device/device.h"

@@ -1,6 +1,5 @@
 /* problem/stated.h - what a problem file states: expressions, parameters, arguments, launches, references. */
-#ifndef CLT_PROBLEM_STATED_H
-#define CLT_PROBLEM_STATED_H
+#pragma once
 
 #include "base/json.h"
 #include "problem/data.h"
@@ -146,5 +145,3 @@ typedef struct clt_generation {
   size_t n_files;
   const char *version; /* Nullable: part of the key */
 } clt_generation;
-
-#endif

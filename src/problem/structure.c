@@ -1,8 +1,6 @@
 /* Structures that are passed by value: finds the declaration in the kernel's text, lays the fields out as C does, and
  * stores their values. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "device/device.h"

@@ -1,9 +1,5 @@
 /* Inputs other than the file's own, for the checks of a winner: values that the problem's description allows and on
  * which kernels that are correct by chance give another result (docs/explanation/trust.md, "The check plan"). */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "problem/instance.h"
@@ -125,11 +121,6 @@ static void draw_spikes(const numbers *x, unsigned variant, clt_rng *rng) {
 
 /* --- content that the file states: constants, formulas, data files --- */
 
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 typedef struct nature {
   double least, most;
   bool constant, sorted, distinct, finite;
@@ -148,7 +139,7 @@ static int find_nature(nature *out, const numbers *x) {
     out->least = fmin(out->least, values[i]);
     out->most = fmax(out->most, values[i]);
   }
-  if (!x->is_real) qsort(values, x->n, sizeof *values, by_value);
+  if (!x->is_real) qsort(values, x->n, sizeof *values, clt_by_number);
   for (size_t i = 1; i < x->n; i++) out->distinct = out->distinct && values[i] != values[i - 1];
   free(values);
   return CLT_OK;
@@ -191,7 +182,7 @@ static int resample(const numbers *x, const nature *is, clt_rng *rng) {
     values[i] = x->is_real && isfinite(a - b) ? a + share * (b - a) : a;
   }
   if (is->sorted) {
-    qsort(values, x->n, sizeof *values, by_value);
+    qsort(values, x->n, sizeof *values, clt_by_number);
     values[0] = is->least;
     values[x->n - 1] = is->most;
   }

@@ -1,8 +1,4 @@
 /* Measurements as CSV (RFC 4180): a line for each configuration, a column for each parameter. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "report/report.h"

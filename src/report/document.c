@@ -1,9 +1,4 @@
 /* A tuning as JSON: what docs/how-to/read-the-report.md lists, and what the text and the page show. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"

@@ -1,9 +1,5 @@
 /* Draws text from a document. Forms are constants of the program: they have no errors to report. */
 #include "report/draw.h"
-
-#include <math.h>
-#include <string.h>
-
 #include "measurement/measurement.h"
 
 #define MOST_PATH 80

@@ -19,8 +19,7 @@
  * with " x " in between; in PATH: a value whose unit is the member PATH (s: as a time); pm PATH: half an interval,
  * relative, with its confidence PATH; reason: a failure reason in words. "figure" and "median" are the figure of a
  * measurement, and the same with its interval. */
-#ifndef CLT_REPORT_DRAW_H
-#define CLT_REPORT_DRAW_H
+#pragma once
 
 #include <jansson.h>
 
@@ -62,5 +61,3 @@ bool clt_draw_form(clt_text *out, const json_t *document, const char *form);
   {                                                                                                    \
     "busy", "{" of "state.busy_share:%} of the time over which energy was measured"                    \
   }
-
-#endif

@@ -1,8 +1,5 @@
 /* Reads the rows of each tuning from a store or a recording, one per configuration, and writes the page. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "report/report.h"
 #include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -11,7 +8,6 @@
 #include "format/format.h"
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
-#include "report/report.h"
 #include "store/best.h"
 #include "store/store.h"
 
@@ -204,8 +200,8 @@ int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *st
   return rc;
 }
 
-int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store, const clt_store_description *d,
-                      size_t n, clt_error *error) {
+static int tuning_of_key(clt_tuning *out, const char *objective, clt_store *store, const clt_store_description *d,
+                         size_t n, clt_error *error) {
   const char *name = d->problem_name;
   *out = (clt_tuning){.title = strdup(name[0] ? name : d->key.problem), .sizes = strdup(d->sizes)};
   int rc = clt_store_space(&out->own_space, store, &d->key, error);
@@ -346,7 +342,7 @@ int clt_report_add_instance(clt_report *report, clt_store *store, const clt_inst
 int clt_report_add_key(clt_report *report, clt_store *store, const clt_store_description *descriptions, size_t n,
                        clt_error *error) {
   clt_tuning tuning;
-  int rc = clt_tuning_of_key(&tuning, report->options->objective, store, descriptions, n, error);
+  int rc = tuning_of_key(&tuning, report->options->objective, store, descriptions, n, error);
   return add_tuning(report, &tuning, rc, error);
 }
 

@@ -1,7 +1,4 @@
 /* Reads the rows of a tuning from a store: of each configuration the word that counts (store/words.h). */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "report/report.h"

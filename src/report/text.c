@@ -1,9 +1,6 @@
 /* A report for a terminal. */
-#include <math.h>
-#include <string.h>
-
-#include "base/json.h"
 #include "base/text.h"
+#include "base/json.h"
 #include "report/draw.h"
 #include "report/report.h"
 
@@ -73,8 +70,7 @@ static const clt_line head_lines[] = {
          "[{?device.max_work_group_size}[{?device.compute_units}, |{?device.local_memory_bytes}, |\n]work groups of"
          " at most {device.max_work_group_size}]"},
     {.form = "\n{configurations} configuration{configurations:s}, {correct} correct[{?abandoned}, {abandoned} slow "
-             "(ended far behind the"
-             " best)], of {valid} [{?whole_space}valid|known] ones"},
+             "(ended far behind the best)], of {valid} [{?whole_space}valid|known] ones"},
     {.form = "{?objective.name=figure}figure: [{objective.unit}, ]the [{?objective.goal=maximise}larger|smaller] the"
              " better|{?objective.name!=time}objective: {objective.goal} {objective.name}[ ({objective.unit})]"},
     {.form = "measured {measured_from}[{?measured_until!=$measured_from} to {measured_until}] UTC"},
@@ -123,8 +119,7 @@ static const clt_text_layout failing_layout = CLT_TEXT_LAYOUT(0, 1, failing_line
 static const clt_line model_lines[] = {
     {.form = "\nA model of these [{?objective.name=time}times|values]"},
     {.form = "{?model.useless}useless: no better than the mean of the [{?objective.name=time}times|values], on "
-             "{model.predicted_rows}"
-             " rows not used for training"
+             "{model.predicted_rows} rows not used for training"
              "|[{!model.mean_relative_error>1}mean error {model.mean_relative_error:.3%}|a few predictions far off], "
              "standard deviation a factor of {model.error_factor:.3g}, on"
              " {model.predicted_rows} rows not used for training"

@@ -1,15 +1,10 @@
 /* ants: paths over the tree of configurations that follow the pheromones of the best ones (Papenhausen and Mueller,
  * "Coding Ants: Optimization of GPU code using ant colony optimization", Computer Languages, Systems and Structures,
  * 2018). */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "search/ants.h"
 #include "base/base.h"
 #include "model/trees.h"
 #include "problem/guidance.h"
-#include "search/ants.h"
 #include "space/space.h"
 
 /* The bounds and the initial value of Blum and Dorigo's framework (section 4). */

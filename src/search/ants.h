@@ -11,8 +11,7 @@
  * follows that one"). The walk then takes the items' positions, unless other constraints exclude one. With 20 items and
  * 300 evaluations, that is 14 % better in a travelling salesman problem and 18 % in one of setup times than without the
  * edges, and up to 1 % worse in flow shops. */
-#ifndef CLT_SEARCH_ANTS_H
-#define CLT_SEARCH_ANTS_H
+#pragma once
 
 #include "search/search.h"
 
@@ -54,5 +53,3 @@ void clt_pheromones_deposit(clt_pheromones *pheromones, clt_config config, doubl
  * Desirability is not a number above 0 count as 0. Values that the sample lacks stay at 1. All stay at 1 if the
  * instance is NULL, has no Desirability, or the mean is 0. */
 int clt_pheromones_guess(clt_pheromones *pheromones, const clt_instance *instance, uint64_t seed, clt_error *error);
-
-#endif

@@ -1,8 +1,4 @@
 /* The candidates of the surrogate search: which configurations are predicted, and which of them is the best. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "model/model.h"
 #include "search/surrogate.h"

@@ -2,9 +2,6 @@
  * of each other (Giles, "Auto-tuning", 2010: nested groups {a, b, {c, d}, {e, f}}). For every choice of a group's own
  * parameters the groups below it are tuned one after the other, with all other parameters fixed. This needs
  * |a| |b| (|c| |d| + |e| |f|) evaluations instead of the product of all. Without groups it is an exhaustive search. */
-#include <math.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "problem/guidance.h"
 #include "search/search.h"

@@ -1,7 +1,4 @@
 /* The textbook's metaheuristics, in steps (search.h): each proposes a configuration and learns its cost. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "search/search.h"
 

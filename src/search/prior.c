@@ -1,7 +1,6 @@
 /* Prior data of the surrogate search: sources, which are inputs of the networks and give the first configurations, and
  * the predictions of a model, corrected by the measurements. */
 #include <lapacke.h>
-#include <math.h>
 
 #include "base/base.h"
 #include "search/surrogate.h"
@@ -50,18 +49,13 @@ int clt_prior_data_init(clt_prior_data *d, const clt_search_setup *setup, const 
   return CLT_OK;
 }
 
-static bool find_speed(const clt_prior_data *d, size_t k, clt_config config, float *speed) {
-  size_t index;
-  if (!clt_search_u64(d->sources[k].configs, d->sources[k].n, config, &index)) return false;
-  *speed = d->speed[k][index];
-  return true;
-}
-
 void clt_prior_data_speeds(const clt_prior_data *d, clt_config config, float *out) {
   size_t n_inputs = d->encoding->n_inputs;
   for (size_t k = 0; k < d->n; k++) {
     float x[CLT_MOST_ENCODED], speed = d->mean[k], least = INFINITY, sum = 0, n = 0;
-    bool known = find_speed(d, k, config, &speed);
+    size_t index;
+    const bool known = clt_search_u64(d->sources[k].configs, d->sources[k].n, config, &index);
+    if (known) speed = d->speed[k][index];
     if (!known && d->nearest && n_inputs <= CLT_MOST_ENCODED) { /* the mean of the nearest ones */
       clt_encode(d->encoding, config, x);
       for (size_t i = 0; i < d->sources[k].n; i++) {

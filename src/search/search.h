@@ -1,10 +1,8 @@
 /* search/search.h - shared code of the searchers: the table's entries, random configurations without repeats, and steps
  * for sequential algorithms. */
-#ifndef CLT_SEARCH_SEARCH_H
-#define CLT_SEARCH_SEARCH_H
+#pragma once
 
 #include <clatune/sys/searcher.h>
-#include <math.h>
 
 #include "base/base.h"
 #include "base/hash.h"
@@ -154,5 +152,3 @@ const clt_certainty *clt_certainty_at(size_t index); /* NULL beyond the last */
 
 /* The longest replays with this searcher that have at most `evaluations`; NULL: none. */
 const clt_certainty *clt_certainty_find(const char *searcher, int64_t evaluations);
-
-#endif

@@ -1,8 +1,5 @@
 #include "search/search.h"
 
-#include <math.h>
-#include <string.h>
-
 clt_plugins clt_searchers = {
     "a searcher",
     CLT_SEARCHER_ABI,

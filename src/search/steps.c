@@ -1,9 +1,4 @@
 /* Random configurations without repeats, crossover and mutation, and sequential algorithms with batched proposals. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "search/search.h"
 #include "space/space.h"

@@ -1,11 +1,6 @@
 /* surrogate: fits models to all measurements again and again and picks the next by predicted speed, uncertainty and
  * predicted validity. docs/explanation/searching.md describes it, docs/notebook/surrogate.md has measurements. */
 #include "search/surrogate.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "measurement/measurement.h"
 
@@ -315,11 +310,6 @@ static clt_acquisition next_acquisition(surrogate_state *s) {
   return mix[n_picked % (s->turn == 0 && s->latest != 0 ? LATE_MIX : MIX)];
 }
 
-static int need_model(surrogate_state *s, clt_acquisition by, clt_error *error) {
-  if (by == CLT_BY_TREES) return need_trees(s, error);
-  return by == CLT_BY_PROCESS ? need_process(s, error) : need_committee(s, error);
-}
-
 /* The best configuration by the models, which take turns with each new result. CLT_CONFIG_NONE: none is left. */
 static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error) {
   clt_candidates *c = &s->candidates;
@@ -334,7 +324,11 @@ static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error)
     s->n_seen = s->n_rows;
   }
   const clt_acquisition by = next_acquisition(s);
-  int rc = need_model(s, by, error);
+  int rc;
+  if (by == CLT_BY_TREES)
+    rc = need_trees(s, error);
+  else
+    rc = by == CLT_BY_PROCESS ? need_process(s, error) : need_committee(s, error);
   if (rc == CLT_OK) rc = need_forest(s, error);
   if (rc == CLT_OK && s->forest && !s->has_validity) {
     rc = clt_forest_predict(s->forest, c->configs, c->n, c->p_fail, error);

@@ -1,6 +1,5 @@
 /* search/surrogate.h - shared code of the searcher surrogate (docs/explanation/searching.md). */
-#ifndef CLT_SEARCH_SURROGATE_H
-#define CLT_SEARCH_SURROGATE_H
+#pragma once
 
 #include "base/hash.h"
 #include "model/network.h"
@@ -177,5 +176,3 @@ typedef enum clt_acquisition {
  * CLT_NEAR_INCUMBENT considers only neighbours that probably do not fail; if there are none, it acts as CLT_BY_MEAN. */
 clt_config clt_candidates_best(const clt_candidates *candidates, clt_acquisition acquisition, double kappa,
                                const clt_map *asked, const clt_fastest *fastest);
-
-#endif

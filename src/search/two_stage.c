@@ -1,9 +1,6 @@
 /* two-stage: random samples, a model, then the configurations that it predicts to be the fastest (Falch and Elster,
  * "Machine learning based auto-tuning for enhanced OpenCL performance portability", 2015, section 4). */
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "model/model.h"
@@ -104,11 +101,6 @@ typedef struct fast_row {
   double residual; /* predicted - measured */
 } fast_row;
 
-static int by_log_cost(const void *a, const void *b) {
-  const fast_row *x = a, *y = b;
-  return (x->log_cost > y->log_cost) - (x->log_cost < y->log_cost);
-}
-
 /* A bound, in log cost, on how much slower than it is the optimum was predicted; it holds with probability
  * `confidence`. Assumption: the optimum is exchangeable with the k fastest rows, whose predictions come from networks
  * that used them neither for fitting nor for stopping. Then the optimum's error is the largest of the k + 1 with
@@ -124,7 +116,7 @@ static double find_margin(const clt_rows *rows, const float *residuals, size_t n
     fast[n] = (fast_row){rows->log_cost[i], residuals[n]};
     n++;
   }
-  qsort(fast, n, sizeof *fast, by_log_cost);
+  qsort(fast, n, sizeof *fast, clt_by_number);
   for (size_t i = 0; i < k && k <= n; i++) margin = fmax(margin, fast[i].residual); /* NaN gives way */
   free(fast);
   return margin;

@@ -1,7 +1,4 @@
 /* One cost made of several, with random weights. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "measurement/measurement.h"
 #include "search/surrogate.h"

@@ -1,10 +1,5 @@
 /* Requests to a search: ask, tell, best, pending, stop. */
 #include "serve/serve.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "format/format.h"

@@ -1,7 +1,6 @@
 /* serve/serve.h - a search for a program that measures by itself: answers to requests, both JSON on a line
  * (docs/reference/serve.md). */
-#ifndef CLT_SERVE_SERVE_H
-#define CLT_SERVE_SERVE_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -56,5 +55,3 @@ int clt_served_count(clt_served *served, const clt_measurement *measurement, clt
 /* {"space": ...}: starts a search, which replaces the current one and takes over the request's source. Adds to out, the
  * answer. */
 int clt_serve_space(clt_serving *serving, const clt_node *root, json_t *out, clt_error *error);
-
-#endif

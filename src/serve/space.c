@@ -1,17 +1,12 @@
 /* The request that begins a search. */
-#include "serve/serve.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "space/space.h"
 #include "base/base.h"
 #include "base/hash.h"
 #include "device/device.h"
 #include "format/format.h"
 #include "problem/load.h"
 #include "search/search.h"
-#include "space/space.h"
+#include "serve/serve.h"
 
 #define MOST_EVALUATIONS 10000000
 #define MOST_SIZES 256
@@ -227,9 +222,8 @@ static int open_search(clt_served *s, clt_serving *serving, const clt_node *root
   searcher = rc ? NULL : clt_tune_searcher(searcher, s->problem);
   clt_node place = clt_node_member(root, "searcher");
   if (searcher && clt_searcher_find(searcher) == NULL) {
-    const char *names[256];
-    size_t n = 0;
-    for (; n < 256 && n < clt_n_plugins(&clt_searchers); n++) names[n] = clt_plugin_name(&clt_searchers, n);
+    const char *names[CLT_MOST_PLUGINS];
+    const size_t n = clt_plugin_names(names, &clt_searchers);
     return clt_node_fail_name(&place, "searcher", searcher, names, n, sizeof *names);
   }
   if (rc == CLT_OK && clt_loop_choose_searcher(l, searcher, s->problem, typed, n_settings, &cause))

@@ -1,14 +1,9 @@
 /* Makes the checks of one stage of the check plan: by the winner, and those that it fails by the default configuration.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "session/check_stage.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "problem/guidance.h"
-#include "session/check_stage.h"
 
 #define DEFAULT_PATIENCE 5.0 /* the default configuration may take so many times the limit of a stage */
 #define MOST_ROUNDS 4
@@ -161,12 +156,6 @@ static int try_default(trial *t, site *s, clt_error *error) {
   return pass_on(done, &why, error);
 }
 
-static void release_trial(trial *t) {
-  clt_check_answers_clear(t->answers, t->n);
-  clt_check_answers_clear(t->of_default, t->n);
-  clt_measurement_release(&t->winner);
-}
-
 /* Which arguments the reference does not follow, if the default configuration is correct: each varies alone. */
 static const char *name_unfollowed(site *s, const clt_recipe *recipe) {
   const char *names[CLT_MAX_CHECKS];
@@ -236,11 +225,6 @@ static int accuse(site *s, clt_config config, clt_recipe inputs, clt_error *erro
   return pass_on(done, &why, error);
 }
 
-/* Whether the default configuration, not the stated reference, says what is correct on these inputs. */
-static bool default_judges(const site *s, const clt_recipe *inputs) {
-  return inputs->judged || clt_instance_reference_kind(s->instance) == CLT_REFERENCE_DEFAULT;
-}
-
 /* How a problem file says that inputs cannot occur. */
 static const char *way_out(const clt_recipe *recipe) {
   if (recipe->inputs == CLT_INPUTS_OTHER) return "; an argument that must stay as it is gets \"Vary\": false";
@@ -280,7 +264,8 @@ static int tell_failure(site *s, clt_measurement *m, const clt_check *check, clt
   clt_measurement_release(&seen);
   clt_check_answers_clear(&answer, 1);
   const int rc = pass_on(done, &ignored, error);
-  if (rc || by_order || !default_judges(s, inputs)) return rc;
+  const bool by_default = inputs->judged || clt_instance_reference_kind(s->instance) == CLT_REFERENCE_DEFAULT;
+  if (rc || by_order || !by_default) return rc;
   c->mirrored = false;
   return accuse(s, m->config, *inputs, error);
 }
@@ -311,14 +296,6 @@ static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_meas
                           error);
 }
 
-/* Why the default fails at other sizes. */
-static const char *default_failure(const clt_instance *instance) {
-  if (clt_problem_has_fixed_structure(clt_instance_problem(instance)))
-    return "the default configuration fails at these sizes; if the structure from a file depends on them, state its "
-           "\"Fields\"";
-  return "the default configuration fails at these sizes";
-}
-
 /* If the winner does not run, or fails on the inputs of the stage, or the stage proves nothing. *ends: that is so. */
 static int settle_stage(bool *ends, bool *wrong, bool *unfit, site *s, const trial *t, clt_measurement *m,
                         clt_error *error) {
@@ -336,7 +313,12 @@ static int settle_stage(bool *ends, bool *wrong, bool *unfit, site *s, const tri
   }
   if (!t->default_works) {
     *unfit = s->stage->instance != NULL || s->c->mirrored;
-    return clt_checking_add(s->c, s->instance, inputs, false, default_failure(s->c->instance), error);
+    const char *why = "the default configuration fails at these sizes";
+    if (clt_problem_has_fixed_structure(clt_instance_problem(s->c->instance)))
+      why =
+          "the default configuration fails at these sizes; if the structure from a file depends on them, state its "
+          "\"Fields\"";
+    return clt_checking_add(s->c, s->instance, inputs, false, why, error);
   }
   if (!t->prepared && !t->late) { /* a configuration need not build or launch at other sizes */
     *unfit = s->stage->instance != NULL || s->c->mirrored;
@@ -381,7 +363,9 @@ int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measureme
     bool all = true;
     for (size_t i = 0; i < stage->n_checks; i++) all = all && s.attempts[i].settled;
     ends = ends || *wrong || all;
-    release_trial(&t);
+    clt_check_answers_clear(t.answers, t.n);
+    clt_check_answers_clear(t.of_default, t.n);
+    clt_measurement_release(&t.winner);
   }
   free(s.sizes);
   return rc;

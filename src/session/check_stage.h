@@ -1,6 +1,5 @@
 /* session/check_stage.h - for checks.c and check_stage.c: making the checks of one stage. */
-#ifndef CLT_SESSION_CHECK_STAGE_H
-#define CLT_SESSION_CHECK_STAGE_H
+#pragma once
 
 #include "session/session.h"
 
@@ -25,5 +24,3 @@ int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measureme
  * does not end within five times as long. */
 int clt_check_hang(bool *wrong, clt_checking *c, clt_measurement *m, const clt_check_stage *stage, double limit_s,
                    clt_error *error);
-
-#endif

@@ -1,7 +1,4 @@
 /* Runs the check plan of a prospective winner (docs/explanation/trust.md). */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
@@ -36,16 +33,6 @@ void clt_check_results_clear(clt_check_result **results, size_t *n) {
   *n = 0;
 }
 
-static double most_bytes(const clt_checking *c) {
-  return fmin(MEMORY_SHARE * (double)clt_instance_device(c->instance)->global_memory_bytes, MOST_BYTES);
-}
-
-/* How many times as much as a smaller stage one may do that takes about aim_s. */
-static double growth_within(const clt_checking *c, double aim_s) {
-  const double elements_s = fmax(c->check_s - CHECK_S, 0.1 * c->check_s);
-  return LARGE_SHARE * aim_s / fmax(elements_s, 1e-6);
-}
-
 clt_recipe clt_recipe_with_judge(clt_recipe recipe, const clt_instance *at) {
   recipe.judged = clt_instance_reference_kind(at) == CLT_REFERENCE_FILE;
   recipe.judge = clt_instance_reference_configuration(at);
@@ -66,7 +53,8 @@ static void choose_checks(clt_check_stage *stage, const clt_instance *instance, 
 /* Makes a large stage; on other inputs, without checks of its own. */
 static int new_large(clt_check_stage *out, const clt_checking *c, clt_config config, double elements,
                      double quick_bytes, clt_size_growth growth, size_t turn, bool even, clt_error *error) {
-  const clt_stage_limits limits = {elements, most_bytes(c), quick_bytes};
+  const double memory = (double)clt_instance_device(c->instance)->global_memory_bytes;
+  const clt_stage_limits limits = {elements, fmin(MEMORY_SHARE * memory, MOST_BYTES), quick_bytes};
   const int rc = clt_stage_new_large(out, c->instance, config, limits, growth, turn, even, error);
   out->inputs = clt_recipe_with_judge((clt_recipe){.inputs = CLT_INPUTS_OTHER, .stays = CLT_STAYS_INTEGERS},
                                       out->instance ? out->instance : c->instance);
@@ -145,8 +133,9 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
   const clt_instance *instance = c->instance;
   const double began_s = clt_now_s(), aim_s = c->thorough ? THOROUGH_S : c->aim_s,
                limit_s = c->thorough ? THOROUGH_S : PATIENCE * c->aim_s;
-  const double most_times = growth_within(c, aim_s),
-               most = fmin(most_times * clt_instance_elements(small->instance), MOST_ELEMENTS),
+  const double elements_s = fmax(c->check_s - CHECK_S, 0.1 * c->check_s);
+  const double most_times = LARGE_SHARE * aim_s / fmax(elements_s, 1e-6), /* the small stage's work */
+      most = fmin(most_times * clt_instance_elements(small->instance), MOST_ELEMENTS),
                quick_bytes = most_times * (double)clt_instance_extent(small->instance, small->config).bytes;
   size_t n_extents = 0;
   int rc = CLT_OK;
@@ -171,13 +160,6 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
     }
   }
   return rc;
-}
-
-/* Whether a check at other sizes passed with work-items in the usual order. */
-static bool any_as_usual(const clt_checking *c) {
-  for (size_t i = 0; i < c->n_results; i++)
-    if (c->results[i].passed && !c->results[i].mirrored && !c->results[i].own_sizes) return true;
-  return false;
 }
 
 /* All checks: at ragged sizes, else at even ones, else at the tuning's own; in the opposite order of work-items, or in
@@ -212,7 +194,10 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
   c->mirrored = c->more_follow = false;
   if (rc == CLT_OK && !wrong) rc = tell_left_out(c, stage.instance ? stage.instance : instance, m->config, error);
   if (rc == CLT_OK && !wrong && stage.instance) rc = check_large(&wrong, c, m, &stage, even, error);
-  if (rc == CLT_OK && !wrong && stage.instance && was_mirrored && !any_as_usual(c)) {
+  bool usual = !was_mirrored; /* any check at other sizes has passed with work-items in the usual order */
+  for (size_t i = 0; i < c->n_results; i++)
+    usual = usual || (c->results[i].passed && !c->results[i].mirrored && !c->results[i].own_sizes);
+  if (rc == CLT_OK && !wrong && stage.instance && !usual) {
     const clt_recipe other = clt_recipe_with_judge((clt_recipe){CLT_INPUTS_OTHER}, stage.instance);
     stage.checks[0] = (clt_check){other, true};
     stage.n_checks = 1;

@@ -1,13 +1,9 @@
 /* The final comparison of the fastest configurations: selects the finalists and the winner. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "session/contest.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
-#include "session/contest.h"
 #include "session/session.h"
 #include "store/best.h"
 #include "store/store.h"

@@ -1,7 +1,6 @@
 /* session/contest.h - interleaved rounds of finalists, until they can be told apart (rounds.c); the
  * winner's races (race.c). */
-#ifndef CLT_SESSION_CONTEST_H
-#define CLT_SESSION_CONTEST_H
+#pragma once
 
 #include <clatune/device.h>
 #include <clatune/sys/evaluator.h>
@@ -80,5 +79,3 @@ struct clt_session;
 typedef struct clt_race_run clt_race_run;
 int clt_session_begin_races(clt_race_run **out, struct clt_session *session, clt_config winner, clt_error *error);
 int clt_session_end_races(clt_race_run *run, clt_measurement *winner, clt_error *error);
-
-#endif

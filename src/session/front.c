@@ -1,8 +1,4 @@
 /* Several objectives: the configurations that no other one dominates, and which of them become finalists. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "session/session.h"
 
@@ -79,18 +75,6 @@ int clt_front_sort(clt_tune_result *r, const clt_objective *o, clt_error *error)
   return CLT_OK;
 }
 
-/* Moves the i-th of n to place `to`, and updates how far the others are from it. */
-static void choose_member(front_member *members, size_t n, size_t i, size_t to, size_t n_costs) {
-  const front_member chosen = members[i];
-  members[i] = members[to];
-  members[to] = chosen;
-  for (size_t k = to + 1; k < n; k++) {
-    double sum = 0;
-    for (size_t c = 0; c < n_costs; c++) sum += pow(members[k].costs[c] - chosen.costs[c], 2);
-    members[k].apart = fmin(members[k].apart, sum);
-  }
-}
-
 int clt_front_spread(clt_config *out, size_t *n_out, size_t most, clt_tune_result *r, const clt_objective *o,
                      clt_error *error) {
   const size_t n = r->n_front, n_costs = clt_objective_n(o);
@@ -108,8 +92,15 @@ int clt_front_spread(clt_config *out, size_t *n_out, size_t most, clt_tune_resul
       if (is_best ? members[i].costs[*n_out] < members[next].costs[*n_out] : members[i].apart > members[next].apart)
         next = i;
     }
-    choose_member(members, n, next, *n_out, n_costs);
-    out[*n_out] = members[*n_out].config;
+    const front_member chosen = members[next];
+    members[next] = members[*n_out];
+    members[*n_out] = chosen;
+    for (size_t k = *n_out + 1; k < n; k++) { /* how far the others are from it */
+      double sum = 0;
+      for (size_t c = 0; c < n_costs; c++) sum += pow(members[k].costs[c] - chosen.costs[c], 2);
+      members[k].apart = fmin(members[k].apart, sum);
+    }
+    out[*n_out] = chosen.config;
   }
   free(members);
   return CLT_OK;

@@ -1,10 +1,6 @@
 /* Known answers: from the store and from this session. */
-#include "session/loop.h"
-
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
+#include "session/loop.h"
 #include "space/space.h"
 
 struct clt_known_entry {

@@ -1,6 +1,5 @@
 /* session/loop.h - the loop of a search: ask, look up or measure, store, tell. */
-#ifndef CLT_SESSION_LOOP_H
-#define CLT_SESSION_LOOP_H
+#pragma once
 
 #include <clatune/problem.h>
 #include <clatune/sys/option.h>
@@ -168,5 +167,3 @@ int clt_loop_answer(clt_search_loop *loop, const clt_measurement *measurement, c
  * how often that has happened, also in earlier sessions. */
 int clt_loop_note_lost(void *loop, clt_config config, clt_error *error);
 unsigned clt_loop_attempts(void *loop, clt_config config);
-
-#endif

@@ -1,8 +1,6 @@
 /* Online tuning: the application measures one configuration at a time. */
 #include <clatune/online.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "measurement/measurement.h"

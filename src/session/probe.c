@@ -1,9 +1,5 @@
 #include "session/probe.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <clatune/tune.h>
@@ -58,17 +54,6 @@ static const struct {
 #define LEAST_GPU_BYTES 0x1p27
 #define MOST_BYTES 0x1p29
 
-/* malloc'ed; if it is not found, the path where it would be installed. */
-static char *probe_path(void) {
-  static const char *const near_program[] = {"../share/clatune/" PROBE, NULL};
-  static const char *const near_library[] = {"../share/clatune/" PROBE, "../../share/clatune/" PROBE, NULL};
-  if (CLATUNE_SOURCE_INCLUDE[0] && access(CLATUNE_SOURCE_INCLUDE "/../kernels_cl/" PROBE, R_OK) == 0)
-    return strdup(CLATUNE_SOURCE_INCLUDE "/../kernels_cl/" PROBE);
-  char *found = clt_find_near_program(near_program, R_OK);
-  if (found == NULL) found = clt_find_near_library(near_library, R_OK);
-  return found ? found : strdup(CLATUNE_INSTALLED_DATA "/" PROBE);
-}
-
 /* The probe on a device; free both in either case. */
 static int open_probe(clt_problem **problem, clt_instance **instance, const clt_device_info *device, clt_error *error) {
   const bool is_cpu = device->type == CLT_DEVICE_CPU;
@@ -76,7 +61,10 @@ static int open_probe(clt_problem **problem, clt_instance **instance, const clt_
   bytes = fmin(fmin(bytes, MOST_BYTES), (double)device->max_allocation_bytes / 2);
   bytes = fmin(bytes, (double)device->global_memory_bytes / 16);
   const clt_size size = {"elements", (int64_t)exp2(fmax(11, floor(log2(bytes / 4))))}; /* whole work-groups */
-  char *path = probe_path();
+  static const char *const near[] = {"../share/clatune/" PROBE, "../../share/clatune/" PROBE, NULL};
+  const char *built = CLATUNE_SOURCE_INCLUDE[0] ? CLATUNE_SOURCE_INCLUDE "/../kernels_cl/" PROBE : "";
+  char *path = access(built, R_OK) == 0 ? strdup(built) : clt_find_near(near, R_OK);
+  if (path == NULL) path = strdup(CLATUNE_INSTALLED_DATA "/" PROBE);
   int rc = path ? clt_problem_new(problem, path, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_instance_new(instance, *problem, &size, 1, device, error);
   free(path);

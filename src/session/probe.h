@@ -2,8 +2,7 @@
  *
  * The probe is a problem (kernels_cl/probe). Each of its configurations is a kernel that does one thing. Workers run
  * it, and the store keeps its results under the device's own key, as for any problem. */
-#ifndef CLT_SESSION_PROBE_H
-#define CLT_SESSION_PROBE_H
+#pragma once
 
 #include <clatune/store.h>
 
@@ -26,5 +25,3 @@ int clt_probe_device(const clt_device_info *device, clt_store *store, bool fresh
  * device. Nothing is measured here. store NULL: measured features are not known. */
 int clt_device_features(clt_feature out[CLT_MOST_FEATURES], size_t *n, clt_store *store, const clt_device_info *device,
                         clt_error *error);
-
-#endif

@@ -2,11 +2,7 @@
 #include "session/contest.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -245,27 +241,22 @@ static bool is_wanted(const clt_tune_settings *settings) {
          clt_oclgrind_installed();
 }
 
-/* The default configuration is checked too if the winner has a fault: *shared tells whether it has one. */
+/* The default configuration is checked too if the winner has a fault: r->shared tells whether it has one. */
 static int find_fault(clt_race_run *r) {
-  const clt_session *s = r->session;
-  char **fault = &r->fault;
-  bool *shared = &r->shared;
-  const clt_config winner = r->config;
-  clt_error *why = &r->why;
-  const clt_space *space = clt_instance_space(s->settings->instance);
-  const clt_config standard = clt_instance_default(s->settings->instance);
+  const clt_tune_settings *settings = r->session->settings;
+  const clt_space *space = clt_instance_space(settings->instance);
+  const clt_config standard = clt_instance_default(settings->instance);
   char *other = NULL;
-  int rc = run_under_oclgrind(fault, r, winner, why);
-  *shared = false;
-  if (*fault == NULL || s->settings->races == CLT_RACES_REQUIRED || !clt_space_contains(space, standard)) return rc;
-  *shared = clt_space_canonical(space, standard) == winner;
-  if (*shared) return rc;
-  const int unknown = run_under_oclgrind(&other, r, standard, why);
-  *shared = other != NULL;
+  int rc = run_under_oclgrind(&r->fault, r, r->config, &r->why);
+  if (r->fault == NULL || settings->races == CLT_RACES_REQUIRED || !clt_space_contains(space, standard)) return rc;
+  r->shared = clt_space_canonical(space, standard) == r->config;
+  if (r->shared) return rc;
+  const int unknown = run_under_oclgrind(&other, r, standard, &r->why);
+  r->shared = other != NULL;
   free(other);
   if (unknown != CLT_E_STOPPED && unknown != CLT_E_AGAIN) return rc;
-  free(*fault);
-  *fault = NULL;
+  free(r->fault);
+  r->fault = NULL;
   return unknown;
 }
 
@@ -286,16 +277,6 @@ int clt_session_begin_races(clt_race_run **out, clt_session *s, clt_config winne
   if (!r->threaded) check_races(r);
   *out = r;
   return CLT_OK;
-}
-
-/* Waits for the thread; the user's wish to stop is passed on. */
-static void await(clt_race_run *r) {
-  while (!__atomic_load_n(&r->ended, __ATOMIC_ACQUIRE)) {
-    clt_session_note_waits(r->session, "looking for races with Oclgrind");
-    if (clt_stop_asked(r->session->settings->stop)) __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
-    nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-  }
-  if (r->threaded) pthread_join(r->thread, NULL);
 }
 
 static int judge_races(clt_race_run *r, clt_measurement *winner, clt_error *error) {
@@ -339,7 +320,12 @@ static int judge_races(clt_race_run *r, clt_measurement *winner, clt_error *erro
 int clt_session_end_races(clt_race_run *r, clt_measurement *winner, clt_error *error) {
   if (r == NULL) return CLT_OK;
   if (winner == NULL) __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
-  await(r);
+  while (!__atomic_load_n(&r->ended, __ATOMIC_ACQUIRE)) {
+    clt_session_note_waits(r->session, "looking for races with Oclgrind");
+    if (clt_stop_asked(r->session->settings->stop)) __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
+    nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+  }
+  if (r->threaded) pthread_join(r->thread, NULL);
   const int rc = winner ? judge_races(r, winner, error) : CLT_OK;
   free(r->fault);
   free(r->oddity);

@@ -1,8 +1,4 @@
 /* Many sessions on recordings, run in parallel. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "format/format.h"
 #include "measurement/measurement.h"

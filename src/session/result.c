@@ -1,11 +1,7 @@
 /* The result of a session: counts, the best, medians and notes; and its progress. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/json.h"
+#include "base/plugin.h"
 #include "base/text.h"
 #include "format/format.h"
 #include "measurement/measurement.h"
@@ -104,19 +100,16 @@ int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurem
   return CLT_OK;
 }
 
-/* The figure of a run counts instead of its time, if there is one. */
-static const double *runs_of(const clt_measurement *m) { return isnan(m->figure) ? m->runs_s : m->figures; }
-
 clt_measurement clt_session_at_median(const clt_measurement *m) {
   clt_measurement at_median = *m;
-  const double median = clt_median(runs_of(m), m->n_runs);
+  const double median = clt_median(clt_measurement_runs(m), m->n_runs);
   if (!isnan(median)) *(isnan(m->figure) ? &at_median.time_s : &at_median.figure) = median;
   return at_median;
 }
 
 /* Of the runs from the best to the median; negative: too few runs. */
 static double spread_of_runs(const clt_session *s, const clt_measurement *m) {
-  const double *runs = runs_of(m), median = clt_median(runs, m->n_runs);
+  const double *runs = clt_measurement_runs(m), median = clt_median(runs, m->n_runs);
   double best = INFINITY;
   if (m->n_runs < 3 || isnan(median)) return -1;
   const clt_goal goal = isnan(m->figure) ? CLT_MINIMISE : clt_objective_goal(s->loop.objective);
@@ -261,15 +254,11 @@ static int note_fastest(clt_session *s, const clt_ranked *fastest, clt_error *er
 
 /* Whether --lock=no lets other tuners use the device meanwhile. */
 static bool shares_device(const clt_tune_settings *settings) {
-  static const char *const no[] = {"0", "false", "no", "off"};
-  bool shares = false;
-  for (size_t i = 0; i < settings->n_evaluator_settings; i++) {
-    const clt_setting *setting = &settings->evaluator_settings[i];
-    if (strcmp(setting->name, "lock") != 0) continue;
-    shares = false;
-    for (size_t k = 0; k < 4; k++) shares = shares || strcmp(setting->value, no[k]) == 0;
-  }
-  return shares;
+  bool locks = true;
+  for (size_t i = 0; i < settings->n_evaluator_settings; i++)
+    if (strcmp(settings->evaluator_settings[i].name, "lock") == 0)
+      clt_yes_or_no(&locks, settings->evaluator_settings[i].value);
+  return !locks;
 }
 
 /* Notes on disturbed measurements and their cause. */

@@ -1,7 +1,4 @@
 /* Interleaved rounds of the finalists: runs and judges them. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "measurement/measurement.h"
 #include "session/contest.h"

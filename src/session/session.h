@@ -1,7 +1,6 @@
 /* session/session.h - the session of clt_tune_run, and the checks of configurations; shared by the files of this
  * component. */
-#ifndef CLT_SESSION_SESSION_H
-#define CLT_SESSION_SESSION_H
+#pragma once
 
 #include <clatune/online.h>
 #include <clatune/tune.h>
@@ -190,5 +189,3 @@ void clt_session_note_waits(void *session, const char *what); /* for clt_evaluat
 
 /* The number of answered evaluations, including those from the store. */
 int64_t clt_online_n_answered(clt_online *online);
-
-#endif

@@ -1,15 +1,11 @@
 /* Prior data: recordings, and stored measurements of the same kernel on other devices, with other drivers, at other
  * sizes or with an older text. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "session/sources.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "format/format.h"
 #include "lookup/lookup.h"
 #include "measurement/measurement.h"
-#include "session/sources.h"
 #include "space/space.h"
 #include "store/store.h"
 

@@ -1,7 +1,6 @@
 /* session/sources.h - recordings in sessions: as prior data, with stored measurements of related kernels, and to judge
  * searchers. */
-#ifndef CLT_SESSION_SOURCES_H
-#define CLT_SESSION_SOURCES_H
+#pragma once
 
 #include <clatune/recording.h>
 #include <clatune/sys/searcher.h>
@@ -81,5 +80,3 @@ typedef struct clt_replay_figures {
 } clt_replay_figures;
 int clt_replay_figures_at(clt_replay_figures *out, const clt_replay_result *result, size_t space, size_t evaluations,
                           clt_error *error);
-
-#endif

@@ -1,10 +1,4 @@
 /* clt_tune_run: opens, drives and ends a session. */
-#include <math.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "base/text.h"

@@ -1,8 +1,6 @@
 /* Tuning within the application's process: builds and runs the configurations of clt_online on its own buffers. */
 #include <clatune/online.h>
 #include <clatune/tune_kernel.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "measurement/measurement.h"

@@ -4,10 +4,7 @@
 #include <clatune/online.h>
 #include <clatune/sys/searcher.h>
 #include <clatune/tune.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/plugin.h"

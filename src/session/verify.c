@@ -1,8 +1,4 @@
 /* Prepares given configurations, and verifies or times them. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "problem/guidance.h"
 #include "session/session.h"

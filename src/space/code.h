@@ -1,7 +1,6 @@
 /* space/code.h - the parts of a compiled expression: tokens, operators and operations. For the files that compile
  * expressions, and for the space, which merges the operations of all constraints. */
-#ifndef CLT_SPACE_CODE_H
-#define CLT_SPACE_CODE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -192,5 +191,3 @@ int clt_expr_mistake(const clt_expr *expr, int code, clt_error *error, const cha
  * operations immediately. clt_expr_finish removes the nodes that the root does not need. */
 int clt_expr_add(clt_expr *expr, clt_expr_node node, clt_operand *out);
 int clt_expr_finish(clt_expr *expr, clt_operand root);
-
-#endif

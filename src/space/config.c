@@ -1,8 +1,5 @@
 /* Configurations as text: "a=1 b=2". */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/json.h"

@@ -7,9 +7,6 @@
  * different values. If each remaining check concerns only one further parameter, subtrees are found by the positions
  * that remain possible instead of the values. In a permutation, for example, these are the numbers that are still free.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "space/flow.h"

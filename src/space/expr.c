@@ -1,9 +1,4 @@
 #include "space/expr.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "space/code.h"

@@ -4,8 +4,7 @@
  * symbols need not outlive clt_expr_compile. A compiled expression is immutable, so several threads may evaluate it.
  * Expressions cannot execute code: there are no assignments or attributes, only a fixed list of functions can be
  * called, and length, depth and the size of results are limited. */
-#ifndef CLT_SPACE_EXPR_H
-#define CLT_SPACE_EXPR_H
+#pragma once
 
 #include <clatune/error.h>
 #include <clatune/space.h>
@@ -126,5 +125,3 @@ bool clt_space_builder_holds(const clt_space_builder *builder, const clt_value *
  * nothing if all do. */
 int clt_space_builder_write_c(struct clt_text *out, const clt_space_builder *builder, const char *const *names,
                               clt_error *error);
-
-#endif

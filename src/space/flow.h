@@ -1,13 +1,12 @@
 /* space/flow.h - the steps of building a space: the constraints are merged into one graph of operations (flow);
  * parameters that share constraints form groups; the parameters of each group are ordered (order); and a decision
  * diagram is built for each group (diagram). */
-#ifndef CLT_SPACE_FLOW_H
-#define CLT_SPACE_FLOW_H
+#pragma once
 
 #include "base/base.h"
 #include "base/hash.h"
 #include "space/code.h"
-#include "space/mask.h"
+#include "space/space.h"
 
 /* --- flow: the constraints of a space as one graph of operations ---
  *
@@ -139,5 +138,3 @@ void clt_order_quickly(clt_group *group, const clt_estimate *estimate);
 /* Sorts the domains in the order that tries the fewest edges according to the estimate: exact for at most 10
  * parameters, else with a beam search. Fails only with CLT_E_MEMORY. */
 int clt_order_well(clt_group *group, const clt_estimate *estimate);
-
-#endif

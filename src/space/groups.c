@@ -1,8 +1,4 @@
 /* From constraints to a flow, to groups of parameters and their diagrams. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -15,14 +11,6 @@
 #define AGAIN 4         /* not a result of clt_diagram_new: a constraint must not be split; start again */
 
 /* --- the flow --- */
-
-static void release_flow(clt_flow *flow) {
-  clt_arena_release(&flow->arena);
-  free(flow->nodes);
-  free(flow->roots);
-  clt_map_release(&flow->index);
-  *flow = (clt_flow){0};
-}
 
 /* Evaluates a node that depends on no parameter, or tabulates one that depends on a single parameter. */
 static int evaluate_flow_node(clt_flow *flow, clt_flow_node *node) {
@@ -244,12 +232,6 @@ static bool compares_two(const grouping *g, const clt_flow_root *root, uint32_t 
   return a->n_values <= CLT_MOST_DISTINCT && clt_parameter_same_values(a, b);
 }
 
-static bool within_one_set(const grouping *g, const clt_flow_root *root) {
-  uint32_t sides[2];
-  const size_t *set = g->space->distinct_of;
-  return compares_two(g, root, sides) && set[sides[0]] != CLT_NO_GROUP && set[sides[0]] == set[sides[1]];
-}
-
 /* Finds sets of parameters that all differ from each other, as the positions of a permutation do, and removes the
  * roots that say so. Two of many values are no set: for them, a root is enough. */
 static void find_distinct(grouping *g) {
@@ -277,9 +259,12 @@ static void find_distinct(grouping *g) {
       if (clt_mask_has(&set, q)) space->distinct_of[q] = space->n_distinct;
     space->n_distinct++;
   }
+  const size_t *set_of = space->distinct_of;
   size_t kept = 0;
-  for (size_t r = 0; r < flow->n_roots; r++)
-    if (!within_one_set(g, &flow->roots[r])) flow->roots[kept++] = flow->roots[r];
+  for (size_t r = 0; r < flow->n_roots; r++) {
+    const bool two = compares_two(g, &flow->roots[r], sides) && set_of[sides[0]] != CLT_NO_GROUP;
+    if (!two || set_of[sides[0]] != set_of[sides[1]]) flow->roots[kept++] = flow->roots[r];
+  }
   flow->n_roots = kept;
 }
 
@@ -400,7 +385,11 @@ int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_erro
   while (rc == AGAIN) {
     g.impossible = false;
     rc = build_once(&g);
-    release_flow(&g.flow);
+    clt_arena_release(&g.flow.arena);
+    free(g.flow.nodes);
+    free(g.flow.roots);
+    clt_map_release(&g.flow.index);
+    g.flow = (clt_flow){0};
     while (rc && space->n_groups > 0) clt_diagram_free(space->groups[--space->n_groups]);
   }
   free(g.whole);

@@ -1,9 +1,5 @@
-#include "space/code.h"
-
-#include <math.h>
-#include <string.h>
-
 #include "base/base.h"
+#include "space/code.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

@@ -1,8 +1,6 @@
 /* The configurations of a space in which too many are valid to be numbered: each gets a number when it is first seen.
  */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/hash.h"

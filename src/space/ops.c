@@ -1,7 +1,4 @@
 /* The operators of expressions, with Python's arithmetic on 64-bit integers and doubles. */
-#include <math.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "space/code.h"
 

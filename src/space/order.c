@@ -1,9 +1,5 @@
 /* Chooses the order in which the parameters of a group are set, by estimating how many states each order must
  * distinguish. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "space/flow.h"

@@ -1,9 +1,5 @@
 /* A precedence climbing parser for the operators of Python and C, with Python's precedences; '!' has the precedence of
  * a sign. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/text.h"
 #include "space/code.h"

@@ -1,6 +1,5 @@
 /* space/parts.h - the structures of builders and spaces. */
-#ifndef CLT_SPACE_PARTS_H
-#define CLT_SPACE_PARTS_H
+#pragma once
 
 #include "space/flow.h"
 
@@ -80,5 +79,3 @@ const char *clt_space_violation_at(const clt_space *space, const uint32_t *posit
 
 /* Writes all values of a configuration, as slots for expressions. */
 void clt_space_values(const clt_space *space, const uint32_t *positions, clt_value *values);
-
-#endif

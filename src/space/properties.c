@@ -1,7 +1,4 @@
 /* Properties of a space, and configurations as positions and values. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "space/parts.h"
 #include "space/space.h"

@@ -1,8 +1,5 @@
 /* Valid configurations: membership, ranks, samples, neighbours, walks and canonical configurations. A rank is a
  * mixed-radix number of the ranks in the groups, the last group fastest. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "space/parts.h"

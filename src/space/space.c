@@ -1,12 +1,9 @@
 /* Builders and spaces: construction and properties. */
-#include <stdlib.h>
-#include <string.h>
-
+#include "space/space.h"
 #include "base/base.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "space/parts.h"
-#include "space/space.h"
 
 /* --- builders --- */
 

@@ -1,13 +1,11 @@
 /* space/space.h - functions on spaces that only the library uses, in addition to clatune/space.h. */
-#ifndef CLT_SPACE_SPACE_H
-#define CLT_SPACE_SPACE_H
+#pragma once
 
 #include <clatune/space.h>
 #include <jansson.h>
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "space/mask.h"
 
 double clt_space_build_s(const clt_space *space); /* wall seconds that clt_space_new took */
 
@@ -42,7 +40,6 @@ size_t clt_space_difference(const clt_space *space, clt_config a, clt_config b);
 void clt_space_hash(clt_hasher *hasher, const clt_space *space);
 
 size_t clt_space_n_groups(const clt_space *space); /* groups of parameters that share constraints */
-
 bool clt_space_has_aliases(const clt_space *space);
 /* The number of valid configurations that are not canonical. Enumerates only the groups of parameters that aliases read
  * or set. CLT_E_RANGE: these have more than 2^22 combinations. */
@@ -89,6 +86,58 @@ int clt_config_read_onto(clt_config *config, bool *given, const clt_space *space
 
 /* CLT_E_NOT_FOUND: a parameter with several values is not given. */
 int clt_config_check_given(const bool *given, const clt_space *space, clt_error *error);
+
+/* --- sets of tuning parameters, or of the positions that such a set has taken --- */
+
+#define CLT_MASK_WORDS (CLT_MAX_PARAMETERS / 64)
+
+typedef struct clt_mask {
+  uint64_t words[CLT_MASK_WORDS];
+} clt_mask;
+
+static inline void clt_mask_add(clt_mask *m, size_t i) { m->words[i / 64] |= (uint64_t)1 << (i % 64); }
+static inline bool clt_mask_has(const clt_mask *m, size_t i) { return m->words[i / 64] >> (i % 64) & 1; }
+
+static inline clt_mask clt_mask_union(clt_mask a, clt_mask b) {
+  for (size_t w = 0; w < CLT_MASK_WORDS; w++) a.words[w] |= b.words[w];
+  return a;
+}
+
+/* Whether a is a subset of b. */
+static inline bool clt_mask_within(clt_mask a, clt_mask b) {
+  for (size_t w = 0; w < CLT_MASK_WORDS; w++)
+    if (a.words[w] & ~b.words[w]) return false;
+  return true;
+}
+
+static inline size_t clt_mask_count(clt_mask m) {
+  size_t n = 0;
+  for (size_t w = 0; w < CLT_MASK_WORDS; w++) n += (size_t)__builtin_popcountll(m.words[w]);
+  return n;
+}
+
+/* The smallest member; the set must not be empty. */
+static inline size_t clt_mask_least(clt_mask m) {
+  size_t w = 0;
+  while (m.words[w] == 0) w++;
+  return w * 64 + (size_t)__builtin_ctzll(m.words[w]);
+}
+
+/* The i-th number that is no member, from 0 on. There must be one. */
+static inline uint32_t clt_mask_free(const clt_mask *m, size_t i) {
+  size_t w = 0;
+  uint64_t free = ~m->words[0];
+  for (size_t n; (n = (size_t)__builtin_popcountll(free)) <= i; free = ~m->words[++w]) i -= n;
+  while (i-- > 0) free &= free - 1;
+  return (uint32_t)(w * 64 + (size_t)__builtin_ctzll(free));
+}
+
+/* How many members are below i. */
+static inline size_t clt_mask_below(const clt_mask *m, size_t i) {
+  size_t n = (size_t)__builtin_popcountll(m->words[i / 64] & (((uint64_t)1 << (i % 64)) - 1));
+  for (size_t w = 0; w < i / 64; w++) n += (size_t)__builtin_popcountll(m->words[w]);
+  return n;
+}
 
 /* --- walks: building a valid configuration value by value ---
  *
@@ -149,5 +198,3 @@ void clt_space_explain_empty(char *out, size_t capacity, const clt_space *space)
 /* Writes the configurations of ranks first .. first + n - 1, or fewer at the end, and returns their number. Much
  * cheaper than n calls of clt_space_at. */
 size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt_config *out);
-
-#endif

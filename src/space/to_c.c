@@ -1,9 +1,5 @@
 /* Expressions as C code, for programs without this library, with the values of ops.c. Errors and missing results set
  * `failed`. and, or and the choice evaluate only the selected side, as C's operators do. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/text.h"
 #include "space/parts.h"

@@ -1,9 +1,6 @@
 /* Lists of values: the texts of T1 files ("[1, 2]", "range(8)", "[2**i for i in range(8)]", and concatenations) are
  * interpreted while they are read. The end of an expression is found by matching brackets, and each expression is
  * compiled once. The body of a loop is read again for each value. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/base.h"

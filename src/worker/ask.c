@@ -1,8 +1,6 @@
 /* Requests to a separate worker process: which devices there are, and what a kernel file contains. The driver or the
  * compiler may crash or hang. */
 #include <clatune/device.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/file.h"

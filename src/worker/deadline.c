@@ -1,9 +1,5 @@
 /* Deadlines of workers, and their extension if the machine is busy with other work. */
 #include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "worker/process.h"

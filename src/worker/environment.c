@@ -1,8 +1,6 @@
 /* The environment of a worker: this process's, with changes for every worker. */
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

@@ -1,9 +1,5 @@
 /* Finalists. Each is prepared in a process of its own with glibc's heap checks, verified on other data, kept there,
  * and timed on request. A finalist that damages its process's memory ends only that process. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "problem/data.h"
 #include "worker/workers.h"
@@ -31,8 +27,7 @@ struct clt_kept {
 /* All waiting is done here. */
 static int pump_or_stop(clt_pool *pool, clt_error *error) {
   const double limit_s = pool->setup.evaluator.limit_s;
-  if (clt_stop_asked(pool->setup.evaluator.stop))
-    return clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
+  if (clt_check_stop(pool->setup.evaluator.stop, error)) return CLT_E_STOPPED;
   if (limit_s > 0 && clt_now_s() - pool->opened_s - pool->waited_s > limit_s)
     return clt_fail(error, CLT_E_AGAIN, "the time limit of %.0f s is exceeded", limit_s);
   return clt_pool_pump(pool, PUMP_S, error);
@@ -317,8 +312,8 @@ void clt_pool_give_up_kept(clt_pool *pool) {
 /* The new list takes over finalists that are kept already. The others get free workers. */
 int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   bool taken[CLT_POOL_MAX_WORKERS] = {false};
-  if (pool->n_submitted > 0)
-    return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be prepared while configurations are being evaluated");
+  int rc = clt_check_finalists(pool->n_submitted, error);
+  if (rc) return rc;
   if (n > CLT_POOL_MAX_WORKERS)
     return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are too many; at most %d are possible", n,
                     CLT_POOL_MAX_WORKERS);
@@ -356,7 +351,7 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
   pool->n_kept = n;
   memset(pool->check_failed, 0, sizeof pool->check_failed);
   memset(pool->check_crashed, 0, sizeof pool->check_crashed);
-  int rc = make_wanted_ready(pool, error);
+  rc = make_wanted_ready(pool, error);
   size_t n_crashed = 0;
   for (size_t i = 0; i < n; i++)
     n_crashed +=
@@ -379,10 +374,9 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
 
 int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                         clt_error *error) {
-  int rc = CLT_OK;
+  int rc = clt_check_indices(indices, n, pool->n_kept, error);
   const bool *unbound = pool->setup.evaluator.unbound;
-  for (size_t i = 0; i < n; i++)
-    if (indices[i] >= pool->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
+  if (rc) return rc;
   for (size_t i = 0; i < pool->n_kept; i++) pool->kept[i].wanted = false;
   for (size_t i = 0; i < n; i++) pool->kept[indices[i]].wanted = true;
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {

@@ -1,9 +1,6 @@
 #include "worker/message.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/base.h"

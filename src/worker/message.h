@@ -3,8 +3,7 @@
  *
  * Neither side trusts the other's bytes, because a kernel may have overwritten its process's memory: the length is
  * checked before anything is read or parsed, then the type and range of every member. */
-#ifndef CLT_WORKER_MESSAGE_H
-#define CLT_WORKER_MESSAGE_H
+#pragma once
 
 #include <clatune/measurement.h>
 #include <clatune/problem.h>
@@ -92,5 +91,3 @@ int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list,
  * owns the instance's problem, which has no reference if "reference" is false. */
 int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_error *error);
 int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Blame: a failure in a process that has run other configurations may be their fault. So the configuration is prepared
  * again in a process of its own, and only a failure there counts. */
-#ifndef CLT_WORKER_POOL_H
-#define CLT_WORKER_POOL_H
+#pragma once
 
 #include <clatune/sys/evaluator.h>
 
@@ -71,6 +70,13 @@ typedef struct clt_pool_setup {
   clt_timing_policy timing;
 } clt_pool_setup;
 
+/* The checks of every evaluator: CLT_E_ARGUMENT if n_submitted are as many as can be; if any are, so that there can be
+ * no finalists; if an index of time_again is not that of a finalist. CLT_E_STOPPED: *stop is set. */
+int clt_check_submitted(size_t n_submitted, size_t capacity, clt_error *error);
+int clt_check_finalists(size_t n_submitted, clt_error *error);
+int clt_check_indices(const size_t *indices, size_t n, size_t n_kept, clt_error *error);
+int clt_check_stop(const volatile int *stop, clt_error *error);
+
 /* Initialises a zeroed pool and starts its first workers in the background (with `lenient`, none before clt_pool_keep).
  */
 int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error);
@@ -107,5 +113,3 @@ bool clt_workers_reserved(void); /* what the thread asked for last */
 /* Ends the kept workers; with keeps_builds, the compiler's cache stays. The next tuning gets new processes, with other
  * memory pages, and need not compile the same configurations again. */
 void clt_workers_renew(void);
-
-#endif

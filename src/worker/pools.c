@@ -3,11 +3,6 @@
  * fewest. Before anything else, every device runs the same configuration; a device whose time differs from the first
  * one's has its times scaled. */
 #include "worker/pools.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 
 #define EQUALLY_FAST 0.03 /* relative difference up to which times are not scaled */
@@ -148,9 +143,7 @@ static int hand_out(clt_pools *s, clt_error *error) {
 
 int clt_pools_submit(void *state, clt_config config, double best_s, clt_error *error) {
   clt_pools *s = state;
-  int rc = CLT_OK;
-  if (s->n_tasks == s->capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", s->capacity);
+  int rc = clt_check_submitted(s->n_tasks, s->capacity, error);
   for (clt_pools_device *d = s->devices; rc == CLT_OK && d < s->devices + s->n; d++) {
     if (d->stage != CLT_POOLS_NEW) continue;
     d->stage = CLT_POOLS_COMPARING;
@@ -236,8 +229,8 @@ int clt_pools_wait(void *state, clt_measurement *out, double timeout_s, clt_erro
 /* All finalists are on one device; meanwhile the others have neither processes nor locks. */
 int clt_pools_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   clt_pools *s = state;
-  if (s->n_tasks > 0)
-    return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be prepared while configurations are being evaluated");
+  int rc = clt_check_finalists(s->n_tasks, error);
+  if (rc) return rc;
   s->keeper = first_device(s, true);
   if (s->keeper == NULL) s->keeper = first_device(s, false);
   for (clt_pools_device *d = s->devices; d < s->devices + s->n; d++) {
@@ -246,7 +239,7 @@ int clt_pools_keep(void *state, const clt_config *configs, size_t n, clt_measure
       leave_out(s, d); /* it is still running the common configuration */
     clt_pool_lock(&d->pool, CLT_UNLOCKED);
   }
-  const int rc = clt_pool_keep(&s->keeper->pool, configs, n, out, error);
+  rc = clt_pool_keep(&s->keeper->pool, configs, n, out, error);
   count_waiting(s);
   return rc;
 }

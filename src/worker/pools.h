@@ -1,6 +1,5 @@
 /* worker/pools.h - a pool on each of several equal devices of one tuning, or on its only one. */
-#ifndef CLT_WORKER_POOLS_H
-#define CLT_WORKER_POOLS_H
+#pragma once
 
 #include "worker/workers.h"
 
@@ -50,5 +49,3 @@ int clt_pools_keep(void *state, const clt_config *configs, size_t n, clt_measure
 int clt_pools_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                          clt_error *error);
 void clt_pools_close(void *state);
-
-#endif

@@ -1,7 +1,6 @@
 /* worker/process.h - one worker process: its start in a process group of its own, with a socket for messages and pipes
  * for its output; its current request and deadline (deadline.c); and its end, which is certain. */
-#ifndef CLT_WORKER_PROCESS_H
-#define CLT_WORKER_PROCESS_H
+#pragma once
 
 #include <poll.h>
 #include <sys/types.h>
@@ -171,5 +170,3 @@ int clt_program_poll(clt_process *process, clt_program_end *out, clt_error *erro
 
 /* "./a.out 3 exited with status 1; it had printed:\n..." malloc'ed; NULL when out of memory. */
 char *clt_program_story(const clt_process *process, char *const *words, const clt_program_end *end);
-
-#endif

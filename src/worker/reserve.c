@@ -7,9 +7,6 @@
  * is repeated in a new process; and a new process makes the data, because all results are compared with them. */
 #include "worker/pool.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

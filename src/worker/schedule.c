@@ -1,8 +1,4 @@
 /* Schedules the work of a pool's workers, and decides on the outcome of each configuration. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "worker/workers.h"
 
@@ -348,10 +344,31 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
 
 /* --- for the evaluator --- */
 
+int clt_check_submitted(size_t n_submitted, size_t capacity, clt_error *error) {
+  if (n_submitted < capacity) return CLT_OK;
+  return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", capacity);
+}
+
+int clt_check_finalists(size_t n_submitted, clt_error *error) {
+  if (n_submitted == 0) return CLT_OK;
+  return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be prepared while configurations are being evaluated");
+}
+
+int clt_check_indices(const size_t *indices, size_t n, size_t n_kept, clt_error *error) {
+  for (size_t i = 0; i < n; i++)
+    if (indices[i] >= n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
+  return CLT_OK;
+}
+
+int clt_check_stop(const volatile int *stop, clt_error *error) {
+  if (!clt_stop_asked(stop)) return CLT_OK;
+  return clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
+}
+
 int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error) {
   const clt_evaluator_setup *caller = &pool->setup.evaluator;
-  if (pool->n_submitted >= pool->capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", pool->capacity);
+  int rc = clt_check_submitted(pool->n_submitted, pool->capacity, error);
+  if (rc) return rc;
   clt_pool_give_up_kept(pool);
   pool->n_submitted++;
   unsigned attempts = caller->attempts ? caller->attempts(caller->attempts_user, config) : 0;

@@ -1,8 +1,5 @@
 /* Starts the workers of a pool: greeting, opening the device, loading the data that one of them makes. */
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "worker/workers.h"

@@ -1,15 +1,9 @@
 /* The workers of a pool: requests and how they end, starting, and the outcome of the configurations of a lost one. */
 #include "worker/workers.h"
-
-#include <math.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/text.h"
 #include "measurement/measurement.h"
+#include "worker/pool.h"
 
 #define MAX_SETBACKS 3
 /* The compile timeout, unless the user sets one: at first, and at least, after ENOUGH_BUILDS builds. */
@@ -98,37 +92,21 @@ void clt_job_requeue(clt_pool *pool, clt_job *job, clt_company company, bool los
   job->ready_s = 0;
 }
 
-/* Puts a worker's prepared configurations back at the front of the queue. suspect: one of them may have ended the
- * worker, unless a signal from outside did. */
-static void requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect) {
-  clt_company proof = worker->process.killed ? CLT_UNDISTURBED : CLT_ALONE;
-  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++) {
-    if (job->state != CLT_JOB_READY || job->worker != worker) continue;
-    if (suspect && job->company >= proof)
-      clt_job_give_up(pool, job);
-    else
-      clt_job_requeue(pool, job, suspect ? proof : CLT_AMONG_OTHERS, suspect && !worker->process.killed);
-  }
-}
-
 /* --- requests --- */
-
-static double compile_limit_s(const clt_pool *pool) {
-  double sorted[CLT_POOL_BUILDS];
-  const size_t n = clt_min(pool->n_builds, CLT_POOL_BUILDS);
-  if (pool->setup.compile_timeout_s > 0) return pool->setup.compile_timeout_s;
-  if (n < ENOUGH_BUILDS) return FIRST_COMPILE_S;
-  memcpy(sorted, pool->builds_s, n * sizeof *sorted);
-  qsort(sorted, n, sizeof *sorted, clt_by_number);
-  return fmax(LEAST_COMPILE_S, COMPILE_FACTOR * sorted[n * 9 / 10]);
-}
 
 clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s) {
   const clt_pool_setup *s = &pool->setup;
-  double run_s = s->run_timeout_s;
+  double run_s = s->run_timeout_s, compile_s = FIRST_COMPILE_S, sorted[CLT_POOL_BUILDS];
+  const size_t n = clt_min(pool->n_builds, CLT_POOL_BUILDS);
+  if (n >= ENOUGH_BUILDS) {
+    memcpy(sorted, pool->builds_s, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, clt_by_number);
+    compile_s = fmax(LEAST_COMPILE_S, COMPILE_FACTOR * sorted[n * 9 / 10]);
+  }
+  if (s->compile_timeout_s > 0) compile_s = s->compile_timeout_s;
   if (s->run_timeout_factor > 0 && best_s > 0)
     run_s = fmin(run_s, fmax(s->run_timeout_floor_s, s->run_timeout_factor * best_s));
-  return (clt_deadlines){.compile_s = compile_limit_s(pool), .run_s = run_s, .host_s = s->host_timeout_s};
+  return (clt_deadlines){.compile_s = compile_s, .run_s = run_s, .host_s = s->host_timeout_s};
 }
 
 int clt_pool_request(clt_pool *pool, clt_pool_worker *worker, json_t *request, clt_phase phase,
@@ -172,12 +150,21 @@ int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_erro
   return rc;
 }
 
+/* Puts its prepared configurations back at the front of the queue. suspect: one of them may have ended the worker,
+ * unless a signal from outside did. */
 static char *stop_process(clt_pool *pool, clt_pool_worker *worker, bool by_itself, bool suspect) {
   char *why = NULL;
   pid_t left_behind = clt_process_stop(&worker->process, by_itself, &why);
   if (left_behind) give_up_device(pool, left_behind);
   if (worker->folder) clt_remove_tree(worker->folder, true);
-  requeue_ready(pool, worker, suspect);
+  const clt_company proof = worker->process.killed ? CLT_UNDISTURBED : CLT_ALONE;
+  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++) {
+    if (job->state != CLT_JOB_READY || job->worker != worker) continue;
+    if (suspect && job->company >= proof)
+      clt_job_give_up(pool, job);
+    else
+      clt_job_requeue(pool, job, suspect ? proof : CLT_AMONG_OTHERS, suspect && !worker->process.killed);
+  }
   return why;
 }
 
@@ -359,4 +346,64 @@ int clt_pool_handle(clt_pool *pool, double waited_s, double jump_s, clt_error *e
   tell_waits(pool, now_s);
   if (busy && pool->setup.evaluator.steps) __atomic_add_fetch(pool->setup.evaluator.steps, 1, __ATOMIC_RELAXED);
   return rc;
+}
+
+/* --- pools --- */
+
+int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error) {
+  clt_error why = {0};
+  size_t n_workers = setup->n_workers, capacity = n_workers * setup->n_slots;
+  *pool = (clt_pool){.setup = *setup,
+                     .n_slots = setup->n_slots,
+                     .n_workers = n_workers,
+                     .opened_s = clt_now_s(),
+                     .looked_s = clt_now_s(),
+                     .computed_s = clt_thread_time_s(),
+                     .capacity = capacity,
+                     .no_heap_checks = setup->no_heap_checks,
+                     .lock = {.fd = -1}};
+  json_incref(setup->open);
+  pool->workers = clt_new_array(CLT_POOL_MAX_WORKERS, sizeof *pool->workers);
+  pool->jobs = clt_new_array(capacity, sizeof *pool->jobs);
+  int rc = pool->workers && pool->jobs ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_worker_path(&pool->worker_path, error);
+  if (rc == CLT_OK) clt_pool_take_reserve(pool);
+  if (rc == CLT_OK && pool->folder.path == NULL) rc = clt_run_folder_new(&pool->folder, error);
+  if (rc == CLT_OK && pool->cache == NULL) rc = clt_run_folder_make(&pool->cache, &pool->folder, "cache", error);
+  /* Tuning must be possible without a lock, too. */
+  if (rc == CLT_OK && clt_lock_open(&pool->lock, setup->lock_key[0] ? setup->lock_key : NULL, &why))
+    clt_pool_log(pool, CLT_LOG_WARNING,
+                 "%s; continuing without a device lock, so other tuners may disturb the measurements", why.message);
+  pool->lock.waited_s = &pool->waited_s;
+  const bool locked = rc == CLT_OK && clt_pool_lock(pool, CLT_LOCK_SHARED);
+  /* With `lenient` all that follows is keeping one, in a process with heap checks. */
+  if (locked && rc == CLT_OK && !setup->evaluator.lenient) rc = clt_pool_start_workers(pool, error);
+  if (rc) clt_pool_close(pool);
+  return rc;
+}
+
+void clt_pool_close(clt_pool *pool) {
+  const bool was_broken = pool->broken != 0;
+  clt_pool_give_up_kept(pool);
+  for (size_t i = 0; pool->workers && i < pool->n_workers; i++)
+    if (clt_pool_idle(&pool->workers[i])) clt_pool_dismiss(pool, &pool->workers[i]);
+  if (pool->next && clt_pool_idle(pool->next)) clt_pool_dismiss(pool, pool->next);
+  clt_pool_kill(pool);
+  for (size_t i = 0; pool->workers && pool->jobs && i < CLT_POOL_MAX_WORKERS; i++) {
+    clt_pool_replace(pool, &pool->workers[i]);
+    free(pool->workers[i].folder);
+  }
+  if (pool->broken && !was_broken) clt_pool_log(pool, CLT_LOG_WARNING, "%s", pool->broken_error.message);
+  for (size_t i = 0; pool->jobs && i < pool->capacity; i++) clt_measurement_release(&pool->jobs[i].measurement);
+  clt_lock_close(&pool->lock);
+  clt_pool_leave_reserve(pool);
+  clt_run_folder_remove(&pool->folder);
+  json_decref(pool->setup.open);
+  clt_map_release(&pool->passed);
+  clt_equals_release(&pool->equals);
+  free(pool->workers);
+  free(pool->jobs);
+  free(pool->worker_path);
+  free(pool->cache);
+  *pool = (clt_pool){.lock = {.fd = -1}};
 }

@@ -1,7 +1,6 @@
 /* worker/workers.h - the inside of a pool. Each file uses only the ones before it: workers.c, reserve.c, start.c,
  * schedule.c and kept.c, pool.c, pools.c. */
-#ifndef CLT_WORKER_WORKERS_H
-#define CLT_WORKER_WORKERS_H
+#pragma once
 
 #include "base/hash.h"
 #include "measurement/measurement.h"
@@ -195,5 +194,3 @@ bool clt_pool_taints(clt_reason reason); /* whether the process must be replaced
 /* --- kept.c: finalists --- */
 
 void clt_pool_give_up_kept(clt_pool *pool); /* ends their processes */
-
-#endif

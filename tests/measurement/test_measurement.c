@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/base.h"
 #include "clatune/measurement.h"
 #include "measurement/measurement.h"
 

@@ -2,7 +2,7 @@
 #include "scratch.h"
 
 #include "problem/guidance.h"
-#include "problem/parts.h"
+#include "problem/load.h"
 
 /* A good file in lines, into which mistakes are put. */
 static const char *const good[] = {

@@ -9,9 +9,6 @@
 #include <glob.h>
 #include <jansson.h>
 #include <libgen.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/json.h"

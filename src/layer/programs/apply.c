@@ -1,18 +1,14 @@
 /* `clatune apply`: runs an application with the best known configurations of its captured kernels. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "base/hash.h"
+#include "layer/apply.h"
 #include "layer/programs/programs.h"
-#include "layer/report.h"
 #include "lookup/lookup.h"
 #include "measurement/measurement.h"
 #include "problem/command.h"
@@ -479,14 +475,11 @@ static const cli_command command = {
     .summary = "runs an application with tuned kernels instead of its own",
     .synopsis = "[--check] [--no-binaries] [FOLDER...] -- APPLICATION [ARGUMENT...] | --write FILE [FOLDER...]",
     .description =
-        "Runs an unmodified application. Kernels that 'clatune capture' captured and 'clatune tune' tuned are "
-        "launched\n"
-        "with their best known configuration; all other launches are unchanged. Captured problems are searched in the\n"
-        "folders (default: the current one) and their subfolders. The report at the end, on standard error, lists the\n"
-        "tuned launches with their times, and why others were not tuned.\n"
-        "Exit code: the application's, or 5 if that is 0 and --check found wrong results. With --json the "
-        "application's\n"
-        "standard output goes to standard error.",
+        "Runs an unmodified application. Kernels that 'clatune capture' captured and 'clatune tune' tuned are launched "
+        "with their best known configuration; all other launches are unchanged. Captured problems are searched in the "
+        "folders (default: the current one) and their subfolders. The report at the end, on standard error, lists the "
+        "tuned launches with their times, and why others were not tuned. Exit code: the application's, or 5 if that is "
+        "0 and --check found wrong results. With --json the application's standard output goes to standard error.",
     CLI_FLAGS(flags),
     .examples =
         "  clatune capture -o captured -- ./app data\n"

@@ -4,10 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -307,8 +303,7 @@ static int run_capture(const cli_arguments *arguments) {
   if (json_array_size(kernels) == 0)
     cli_failure(
         "the layer recorded no kernel launch: the application launched none, ended abnormally, or does not use "
-        "ocl-icd's "
-        "OpenCL loader");
+        "ocl-icd's OpenCL loader");
   const size_t n_written = lists ? 0 : write_problems(arguments, kernels, raw, out);
   const int rc = lists || n_written ? CLI_FOUND : CLI_FAILURE;
   if (json) return print_json_list(kernels, ended) ? CLI_FAILURE : rc;
@@ -345,10 +340,9 @@ static const cli_command command = {
         "APPLICATION "
         "[ARGUMENT...]",
     .description =
-        "Runs an unmodified application, measures its kernel launches, and writes a problem folder for each important\n"
-        "kernel: its source, its sizes, and the data of one launch before and after it. Macros and the work-group "
-        "size\n"
-        "become tuning parameters. The application runs slower than usual. Only you can read the files, because they\n"
+        "Runs an unmodified application, measures its kernel launches, and writes a problem folder for each important "
+        "kernel: its source, its sizes, and the data of one launch before and after it. Macros and the work-group size "
+        "become tuning parameters. The application runs slower than usual. Only you can read the files, because they "
         "contain the application's data.",
     CLI_FLAGS(flags),
     .examples =

@@ -2,8 +2,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/file.h"

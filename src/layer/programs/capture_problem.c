@@ -1,10 +1,6 @@
 /* The problem file of a captured kernel: arguments and data are those of the application; the tuning parameters are the
  * macros that `clatune init` would find, and the work-group's size. */
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -197,10 +193,6 @@ static const clt_draft_macro *find_group_macro(const shape *s, const captured *c
   return d->uses_groups && n_alike == 1 ? alike : NULL;
 }
 
-static bool is_expression(const clt_draft *d, const char *size) {
-  return size[strspn(size, "0123456789")] != '\0' && clt_draft_names_parameters(d, size);
-}
-
 /* Sets the work-group's size along each dimension: the kernel's required size, a macro, or a new parameter. */
 static void choose_group(shape *s, const captured *c) {
   const clt_draft *d = c->draft;
@@ -210,10 +202,11 @@ static void choose_group(shape *s, const captured *c) {
     if (s->global[k] <= 1 && s->local[k] <= 1) continue;
     const clt_draft_macro *m = required ? NULL : find_group_macro(s, c, k);
     s->own[k] = !required && m == NULL;
-    if (required) /* its expression, if it uses parameters only */
-      s->sizes[k] = is_expression(d, d->required[k]) ? cli_keep_memory(clt_format("(%s)", d->required[k])) : NULL;
-    else
+    const char *stated = d->required[k];
+    if (!required)
       s->sizes[k] = m ? m->name : free_name(d, axes[k]);
+    else if (stated[strspn(stated, "0123456789")] != '\0' && clt_draft_names_parameters(d, stated))
+      s->sizes[k] = cli_keep_memory(clt_format("(%s)", stated)); /* its expression, if it uses parameters only */
     if (s->sizes[k]) clt_text_printf(&group, "%s%s", group.n ? " * " : "", s->sizes[k]);
   }
   if (group.n) s->group = cli_keep_memory(group.bytes);
@@ -227,12 +220,6 @@ static size_t usual_group(const shape *s, size_t k) {
   return out;
 }
 
-/* Whether a place is in an #include or #line directive. */
-static bool is_in_file_name(const char *text, const char *at) {
-  while (at > text && at[-1] != '\n') at--;
-  return clt_starts_with(at, "#line");
-}
-
 /* Whether the kernel declares local memory itself, not only through its arguments. */
 static bool has_local_memory(const captured *c) {
   static const char *const words[] = {"local", "__local"};
@@ -240,8 +227,11 @@ static bool has_local_memory(const captured *c) {
   const char *plain = c->draft->plain;
   size_t n = 0, n_arguments = 0, index;
   for (int i = 0; i < 2; i++)
-    for (const char *at = plain; (at = clt_next_word(plain, at, words[i])) != NULL; at++)
-      n += !is_in_file_name(plain, at);
+    for (const char *at = plain; (at = clt_next_word(plain, at, words[i])) != NULL; at++) {
+      const char *line = at;
+      while (line > plain && line[-1] != '\n') line--;
+      n += !clt_starts_with(line, "#line"); /* which names a file */
+    }
   json_array_foreach(list, index, seen) n_arguments += strcmp(clt_json_string(seen, "kind"), "local") == 0;
   return n > n_arguments;
 }

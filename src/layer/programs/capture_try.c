@@ -1,7 +1,5 @@
 /* What `clatune capture` finds by running the problem: outputs that the kernel writes whatever they contain, values
  * that have results of their own, and macros that change how much a work-item computes. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

@@ -1,6 +1,5 @@
 /* layer/programs/programs.h - the programs that run applications under the layer: clatune-capture, clatune-apply. */
-#ifndef CLT_LAYER_PROGRAMS_PROGRAMS_H
-#define CLT_LAYER_PROGRAMS_PROGRAMS_H
+#pragma once
 
 #include "cli/cli.h"
 #include "init/init.h"
@@ -21,7 +20,7 @@ int layer_run_application(const cli_arguments *arguments, json_t *instructions, 
 /* The path of the layer's library. Ends the program if it is not found. */
 const char *layer_library(void);
 
-/* --- `clatune capture`: from what the layer wrote (layer/capture.h) to problem folders --- */
+/* --- `clatune capture`: from what the layer wrote (layer/layer.h) to problem folders --- */
 
 /* A captured kernel and its problem. */
 typedef struct captured {
@@ -54,5 +53,3 @@ const char *capture_source(captured *c, clt_error *error);
 /* Changes the problem by what runs of it show. path: the problem's file, which is overwritten; its data exist.
  * CLT_E_UNSUPPORTED: wrong results could not be detected. */
 int capture_try(captured *c, json_t *problem, const char *path, clt_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* worker/child/child.h - the program clatune-worker. serve.c has main, and builds and runs kernels; programs.c runs
  * programs for a tuner; self.c concerns the process itself. */
-#ifndef CLT_WORKER_CHILD_H
-#define CLT_WORKER_CHILD_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -45,5 +44,3 @@ void clt_worker_watch_faults(int fd);
  * already stay where they are. */
 void clt_worker_spread_threads(void);
 void clt_worker_free_threads(void); /* restores the processors that they could use before */
-
-#endif

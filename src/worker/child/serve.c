@@ -1,10 +1,6 @@
 /* clatune-worker: builds, runs and verifies configurations for a tuner, in a process that may crash or hang. Some
  * configurations stay prepared. */
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
