@@ -76,9 +76,10 @@ class Roles(FarmTest):
             self.run_farm(n)
             home = pathlib.Path(tempfile.mkdtemp(prefix="clatune-test-"))
             self.addClassCleanup(shutil.rmtree, home, ignore_errors=True)
-            self.farms[made] = self.database, shutil.copytree(self.agents.pop().home, home, dirs_exist_ok=True)
-        database, home = self.farms[made]
+            self.farms[made] = self.database, shutil.copytree(self.agents.pop().home, home, dirs_exist_ok=True), self.folder
+        database, home, folder = self.farms[made]
         self.use_database(self.server.database(database))
+        self.server.query(f"update clatune.described set path = replace(path, '{folder}', '{self.folder}')", self.database)
         self.write_plan(n)
         shutil.copytree(home, self.new_agent().home, dirs_exist_ok=True)
 
