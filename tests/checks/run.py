@@ -35,7 +35,7 @@ def tune(name, device, oclgrind, small=False):
     """The output of the tuning: the answer, and its warnings. small: no size grows beyond its default."""
     with tempfile.TemporaryDirectory(prefix="clatune-check-") as folder:
         write(name, folder, 32 if device == "rusticl" else None, small)
-        run = subprocess.run([CLATUNE, "tune", "p.json", "--device", device, "--searcher", "exhaustive", "--budget", "2", "--json",
+        run = subprocess.run([CLATUNE, "tune", "p.json", "--device", device, "--searcher", "exhaustive", "--budget", "2", "--workers", "1", "--json",
                               "--no-store", "--oclgrind", "auto" if oclgrind else "no"],
                              cwd=folder, text=True, capture_output=True, timeout=600,
                              env={**os.environ, "TMPDIR": folder})

@@ -106,6 +106,10 @@ def has_program(name):
 
 
 def has_device(text):
+    """If its driver is the only one, that is there if its library is, which takes PoCL long to load."""
+    icd = pathlib.Path(os.environ.get("OCL_ICD_VENDORS", ""))
+    if icd.stem == text and icd.is_file() and pathlib.Path(icd.read_text().strip()).is_file():
+        return True
     run = subprocess.run([CLATUNE, "devices", "--json"], text=True, capture_output=True)
     return run.returncode == 0 and text.lower() in run.stdout.lower()
 

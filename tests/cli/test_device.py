@@ -75,9 +75,8 @@ class Tune(CliTest):
         self.assertEqual(again["known"], 2)
 
     def test_the_figure_of_quality_is_said(self):
-        for evaluator in ("opencl", "in-process"):
-            answer = self.clatune_json("tune", "scale.json", *FAST, "--finalists", "0", "--budget", "2", "--no-store", "--searcher",
-                                       "random", "--evaluator", evaluator)
+        for more in ("--workers", "1"), ("--evaluator", "in-process"):
+            answer = self.clatune_json("tune", "scale.json", *FAST, "--finalists", "0", "--budget", "2", "--no-store", "--searcher", "random", *more)
             self.assertEqual(answer["quality"], {"name": "error of the sum", "unit": "units", "value": 0.125})
         text = self.clatune("tune", "scale.json", *NO_FINALISTS, "--budget", "1", "--no-store").stdout
         self.assertIn("\nerror of the sum    0.125 units\n", text)

@@ -24,6 +24,7 @@ KINDS = {key: kind for key, kind in (("Problems", "plan"), ("Variants", "family"
 FOLDERS = ("kernels_cl", "examples", "tests/cli", "tests/instruments", "tests/fuzz/corpus/plan", "tests/family", "benchmarks")
 # Of the loaders' messages those about keys and types.
 ABOUT_FORM = re.compile(r"there is no key|needs (an object|a list|a string|a number|a whole number$|true or false|a text|the |one of)|is no key")
+WHOLE = "CLATUNE_FIGURES" in os.environ  # in the suite long: at each place each of these mistakes, else one of them
 WRONG = ({"Surprise": [[]]}, [[[]]], "a b", True, 7)
 
 
@@ -55,8 +56,8 @@ def at(node, path):
 
 def changed(content):
     """(the change, the content with one mistake)."""
-    for path in [(), *places(content)]:
-        for wrong in WRONG if path else ():
+    for i, path in enumerate([(), *places(content)]):
+        for wrong in (WRONG if WHOLE else [WRONG[i % len(WRONG)]]) if path else ():
             other = copy.deepcopy(content)
             at(other, path[:-1])[path[-1]] = wrong
             yield f"{path} = {wrong}", other

@@ -224,10 +224,18 @@ static void every_fault_is_recorded_and_tuning_goes_on(void **state) {
     clt_config configs[N];
     clt_measurement m[N];
     open_run(&r, b, &b->devices[d], "faults.json", "opencl", settings, 3);
-    for (size_t i = 0; i < N; i++) configs[i] = config_of(&r, order[i], i < N_DEEDS ? 16 : 32);
-    measure_all(&r, configs, N, m);
-    for (size_t i = 0; i < N; i++) check_deed(&r, &m[i], expected_of(&b->devices[d], order[i]));
-    for (size_t i = 0; i < N; i++) clt_measurement_release(&m[i]);
+    size_t n = 0;
+    int done[N];
+    for (size_t i = 0; i < N; i++) {
+      if (pocl && order[i] == 2) continue; /* takes seconds, and is among tests/instruments/bad_kernels */
+      done[n] = order[i];
+      configs[n++] = config_of(&r, order[i], i < N_DEEDS ? 16 : 32);
+    }
+    measure_all(&r, configs, n, m);
+    for (size_t i = 0; i < n; i++) {
+      check_deed(&r, &m[i], expected_of(&b->devices[d], done[i]));
+      clt_measurement_release(&m[i]);
+    }
     close_run(&r);
     assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
   }

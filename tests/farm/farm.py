@@ -117,9 +117,11 @@ class FarmTest(SimulatedTest):
             self.server.login("agent", "clatune_worker")
         self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         self.simulate(name="Simulated", time_s=TIME_S)
-        self.database = self.server.database(self.template)
-        self.url = self.server.url(self.database, "agent")
+        self.use_database(self.server.database(self.template))
         self.agents = []
+
+    def use_database(self, name):
+        self.database, self.url = name, self.server.url(name, "agent")
 
     def write_plan(self, n_seeds, name="plan.json", **more):
         plan = {"Name": "farm", "Devices": ["Simulated"], "Problems": ["copy.json"], "Searchers": ["random"], "Budgets": 5,
@@ -129,13 +131,16 @@ class FarmTest(SimulatedTest):
     def submit(self, *options, lease_s=LEASE_S):
         self.clatune("sweep", "plan.json", "--store", self.url, "--submit", "--lease", str(lease_s), *options)
 
-    def agent(self, *arguments, url=None, clock_s=None, **device):
+    def agent(self, *arguments, **more):
+        return self.new_agent(*arguments, **more).start()
+
+    def new_agent(self, *arguments, url=None, clock_s=None, **device):
         """An agent that serves, or one with these arguments."""
         arguments = arguments or ("--serve", "--problems", ".", "--allow-programs")
         agent = Agent(self, str(len(self.agents)), (*arguments, "--store", url or self.url), clock_s, device)
         self.agents.append(agent)
         self.addCleanup(agent.end)
-        return agent.start()
+        return agent
 
     def value(self, sql):
         return self.server.value(sql, self.database)
@@ -161,7 +166,7 @@ class FarmTest(SimulatedTest):
         self.assertFalse(self.finished(), "it was over before it could be disturbed")
 
     def until_finished(self, limit_s=300):
-        if not until(self.finished, limit_s=limit_s):
+        if not until(self.finished, limit_s=limit_s, every_s=0.05):
             self.fail(f"not finished: {self.states()}\n" + "\n".join(f"agent {a.name}: {a.said[-1000:]}" for a in self.agents))
 
     def stop_agents(self):

@@ -1,5 +1,6 @@
 """A private PostgreSQL in a temporary folder, for tests: root's own is never touched. It listens on a socket in the folder, where the
 superuser needs no password, and on 127.0.0.1, where all users do (SCRAM). Nothing of it is left, however the test ends."""
+import contextlib
 import csv
 import io
 import os
@@ -17,6 +18,7 @@ import urllib.parse
 
 SUPERUSER, PASSWORD = "postgres", "se cret%&/?"
 GUARD = pathlib.Path(__file__).parent / "guard.py"
+BUILD = pathlib.Path(os.environ.get("CLATUNE", "/none/src/cli/clatune")).parents[2]
 PSQL = ("-X", "-w", "-q", "-t", "--csv", "-v", "ON_ERROR_STOP=1")
 MOST_SESSIONS = 3
 LOST = 2  # psql's exit code
@@ -59,8 +61,8 @@ def need():
 
 
 def clean_environment(**more):
-    """Without the variables that libpq would read from the user's."""
-    return {**{name: value for name, value in os.environ.items() if not name.startswith("PG")}, "LC_ALL": "C.UTF-8", **more}
+    """Without the variables that libpq would read from the user's, and without Meson's for malloc."""
+    return {**{name: value for name, value in os.environ.items() if not name.startswith(("PG", "MALLOC_"))}, "LC_ALL": "C.UTF-8", **more}
 
 
 def unused_port():
@@ -79,9 +81,9 @@ class Session:
     """psql that stays: tests ask a hundred times a second whether something has happened."""
     MARK = "-- that was all"
 
-    def __init__(self, url):
+    def __init__(self, url, *options):
         self.errors = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([str(programs() / "psql"), *PSQL, "-d", url, "-f", "-"], cwd="/", env=clean_environment(), text=True,
+        self.process = subprocess.Popen([str(programs() / "psql"), *PSQL, *options, "-d", url, "-f", "-"], cwd="/", env=clean_environment(), text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
 
     def ask(self, sql):
@@ -151,13 +153,27 @@ class Server:
             raise RuntimeError(f"{command[0]}: {done.stdout}{done.stderr}")
         return done.stdout
 
-    def initialise(self, settings):
+    def make_data(self):
+        """A copy of what initdb, which takes a second, has made for the first server of this build."""
+        kept = BUILD / f"tests/farm/data-{programs().parent.name}-{self.user.get('user', os.getuid())}-{os.stat(__file__).st_mtime_ns}"
+        if os.access(kept / "PG_VERSION", os.R_OK):
+            self.run("cp", "-a", str(kept), str(self.data))
+            return
         secret = self.folder / "password"
         secret.write_text(PASSWORD + "\n")
         self.own(secret)
         self.run(str(programs() / "initdb"), "--no-sync", "--no-instructions", "-D", str(self.data), "-U", SUPERUSER,
                  "--locale=C", "--encoding=UTF8", "--auth-local=trust", "--auth-host=scram-sha-256", f"--pwfile={secret}", **self.user)
         secret.unlink()
+        if os.access(kept.parent, os.W_OK):
+            copy = f"{kept}.{os.getpid()}"
+            self.run("cp", "-a", str(self.data), copy)
+            with contextlib.suppress(OSError):  # another test was faster
+                os.rename(copy, kept)
+            shutil.rmtree(copy, ignore_errors=True)
+
+    def initialise(self, settings):
+        self.make_data()
         settings = {**SETTINGS, **settings, "port": str(self.port), "unix_socket_directories": str(self.folder)}
         if self.tls:
             self.make_certificates()

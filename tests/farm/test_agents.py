@@ -20,6 +20,7 @@ TUNINGS = 2 * 2 * 3
 
 class Agents(SimulatedTest):
     server = None
+    plans = {}  # what one machine finds for each
 
     def setUp(self):
         super().setUp()
@@ -66,7 +67,7 @@ class Agents(SimulatedTest):
         return int(self.value(f"select count(*) from clatune.cell where state = '{state}'"))
 
     def wait_for(self, process, condition, what):
-        if not until(condition, process):
+        if not until(condition, process, every_s=0.03):
             self.fail(f"{what}: {[path.read_text() for path in self.folder.glob('*.said')]}"
                       f" {self.server.query('select * from clatune.cell', self.database)}")
 
@@ -78,9 +79,13 @@ class Agents(SimulatedTest):
         return {line["tuning"]: (line["configuration"], line["best_s"], line["default_s"], line["evaluations"]["total"])
                 for line in self.lines(name)}
 
-    def alone(self, name="alone.jsonl"):
-        self.sweep("alone", "plan.json", "-o", name, "--store", "alone.sqlite", "--quiet")
-        return self.found(name)
+    def alone(self):
+        """What one machine finds for the plan."""
+        plan = (self.folder / "plan.json").read_text()
+        if plan not in self.plans:
+            self.sweep("alone", "plan.json", "-o", "alone.jsonl", "--store", "alone.sqlite", "--quiet")
+            self.plans[plan] = self.found("alone.jsonl")
+        return self.plans[plan]
 
     # --- all goes well ---
 

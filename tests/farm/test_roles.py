@@ -1,9 +1,12 @@
 """What each login may do to whom (docs/explanation/trust.md): attacks with psql, as a worker, a reader and an owner, on a farm of others."""
 import contextlib
 import json
+import os
+import pathlib
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 
 from farm import CLATUNE, FarmTest, TIME_S, problem, run, until
 from server import Session
@@ -12,6 +15,8 @@ N = 4  # tunings
 
 
 class Roles(FarmTest):
+    farms = {}  # what finish_farm has made: the database and the agent's files
+
     def setUp(self):
         super().setUp()
         for login, role in (("mallory", "worker"), ("looker", "reader"), ("boss", "owner")):
@@ -28,13 +33,22 @@ class Roles(FarmTest):
         return self.server.psql(sql, self.url_of(login))
 
     def refused(self, *statements, login="mallory", words="permission denied"):
-        for sql in statements:
-            with self.subTest(sql), self.assertRaisesRegex(RuntimeError, words):
-                self.attack(sql, login)
+        """All in one session."""
+        with contextlib.closing(Session(self.url_of(login), "-v", "ON_ERROR_STOP=0")) as psql:
+            for sql in statements:
+                before = os.fstat(psql.errors.fileno()).st_size
+                psql.ask(sql)
+                with self.subTest(sql):
+                    self.assertRegex(os.pread(psql.errors.fileno(), 1 << 16, before).decode(), f"(?s)ERROR: .*({words})")
+                psql.ask("rollback")
 
     def record(self, *arguments, **more):
         """One that mallory delivers for the problem that was tuned last."""
         self.attack(self.delivery(*arguments, **more))
+
+    def deliver(self, deliveries, login="mallory"):
+        """Many, each in a transaction of its own."""
+        self.attack(";\n".join(deliveries), login)
 
     def delivery(self, configuration, time_s="1e-9", kind="search", reason="none", origin="'ffffffffffffffff'", number=1, comparison=0,
                  agent="evil:1:000000"):
@@ -48,12 +62,26 @@ class Roles(FarmTest):
         with contextlib.closing(sqlite3.connect(self.folder / path)) as file:
             return file.execute(sql).fetchall()
 
-    def finish_farm(self, n=N):
+    def run_farm(self, n):
         self.write_plan(n)
         self.submit()
         self.agent()
         self.until_finished()
         self.stop_agents()
+
+    def finish_farm(self, n=N):
+        """An agent has done a plan: once for all tests that begin so, which get copies of its database and its files."""
+        made = n, (self.folder / "copy.json").read_text()
+        if made not in self.farms:
+            self.run_farm(n)
+            home = pathlib.Path(tempfile.mkdtemp(prefix="clatune-test-"))
+            self.addClassCleanup(shutil.rmtree, home, ignore_errors=True)
+            self.farms[made] = self.database, shutil.copytree(self.agents.pop().home, home, dirs_exist_ok=True), self.folder
+        database, home, folder = self.farms[made]
+        self.use_database(self.server.database(database))
+        self.server.query(f"update clatune.described set path = replace(path, '{folder}', '{self.folder}')", self.database)
+        self.write_plan(n)
+        shutil.copytree(home, self.new_agent().home, dirs_exist_ok=True)
 
     # --- withholding ---
 
@@ -105,10 +133,9 @@ class Roles(FarmTest):
         self.submit()
         self.agent(build_s=0.02)
         self.until_begun(1)
+        self.assertTrue(until(lambda: self.value("select count(*) from clatune.key") != "0"))
         claimed = {row[0] for row in self.server.query("select name from clatune.origin", self.database)}
-        for origin in claimed:
-            for number in range(1, 40):
-                self.record("'x=1'", origin=f"'{origin}'", number=number)
+        self.deliver(self.delivery("'x=1'", origin=f"'{origin}'", number=number) for origin in claimed for number in range(1, 40))
         for origin in ("repeat('é', 40)", "repeat('a', 64)", "'FFFFFFFFFFFFFFFF'", "E'ffffffffffffffff\\n'"):  # what agents would keep cut
             self.refused(self.delivery("'x=1'", origin=origin), self.delivery("'x=1'", number=-5), words="an origin has 16 hexadecimal digits, and numbers are not negative")
         self.until_finished()
@@ -125,9 +152,8 @@ class Roles(FarmTest):
         with contextlib.closing(sqlite3.connect(self.folder / "alice.sqlite")) as file:
             [[origin]] = file.execute("select distinct origin from measurement").fetchall()
             measured = set(file.execute("select configuration, time_s from measurement").fetchall())
-        for name in (f"'{origin}'", f"left(md5('alice {origin}'), 16)"):
-            for number in range(25):
-                self.record("'x=1'", origin=name, number=number)
+        names = f"'{origin}'", f"left(md5('alice {origin}'), 16)"
+        self.deliver(self.delivery("'x=1'", origin=name, number=number) for name in names for number in range(25))
         merge = ("store", "merge", "alice.sqlite", "--store", self.url_of("alice"))
         self.assertEqual(self.clatune_json(*merge)["added"], 20)
         there = self.server.query("select configuration, time_s from clatune.measurement m join clatune.agent a on a.id = m.agent and login = 'alice'", self.database)
@@ -602,13 +628,13 @@ class Roles(FarmTest):
         """alice has measured the same as the agents; mallory's newer records say that all is slower, fails, or takes no time."""
         known = self.every_configuration()
         self.make_login("alice")
-        for number, (configuration, time_s) in enumerate(known.items(), 1):
-            self.attack(self.delivery(f"'{configuration}'", time_s, number=number, origin="'aaaaaaaaaaaaaaaa'", agent="alice:1:000000"), "alice")
+        self.deliver((self.delivery(f"'{configuration}'", time_s, number=number, origin="'aaaaaaaaaaaaaaaa'", agent="alice:1:000000")
+                      for number, (configuration, time_s) in enumerate(known.items(), 1)), "alice")
         report = [[line for line in self.clatune("report", self.url_of(login), "--problem", "copy").stdout.splitlines() if "last" not in line]
                   for login in ("looker", "alice")]
         for number, (time, reason) in enumerate((("1e-2", "none"), ("1e-2", "wrong-output"), ("1e-9", "none"))):
-            for place, configuration in enumerate(known):
-                self.record(f"'{configuration}'", time, reason=reason, number=100 * number + place + 1)
+            self.deliver(self.delivery(f"'{configuration}'", time, reason=reason, number=100 * number + place)
+                         for place, configuration in enumerate(known, 1))
             with self.subTest(reason, time=time):
                 self.assertEqual([[line for line in self.clatune("report", self.url_of(login), "--problem", "copy").stdout.splitlines()
                                    if "last" not in line] for login in ("looker", "alice")], report)
@@ -825,6 +851,9 @@ class Roles(FarmTest):
     def every_configuration(self):
         """Measured by the agents' login: {configuration: seconds}, the fastest first."""
         self.finish_farm(2)
+        return self.measured()
+
+    def measured(self):
         found = self.server.query("select configuration, min(time_s) from clatune.measurement where reason = 'none' group by 1 order by 2", self.database)
         return {configuration: float(time_s) for configuration, time_s in found}
 
@@ -903,7 +932,8 @@ class Roles(FarmTest):
         """Not of mallory, whose transaction began before that of the agents."""
         with contextlib.closing(Session(self.url_of("mallory"))) as psql:
             psql.ask("begin; select clatune.greet('evil:1:000000', '', '', '[]')")
-            known = self.every_configuration()
+            self.run_farm(2)
+            known = self.measured()
             best, slow = list(known)[0], list(known)[-1]
             subject = ("lookup", "copy.json", "--device", "Simulated", "--store", self.url_of("looker"))
             before = self.clatune_json(*subject)
@@ -937,8 +967,8 @@ class Roles(FarmTest):
             known = [row[0] for row in self.server.query("select configuration from clatune.measurement where time_s is not null group by 1 order by min(time_s)", self.database)]
             slow = next(c for c in (f"a={a} b={b}" for a in range(20) for b in range(12)) if c not in known)
             self.record(f"'{slow}'", number=1000 + alone)
-            for number, configuration in enumerate(known[:50], 100 * alone + 1):
-                self.record(f"'{configuration}'", time_s="null::float8", reason="wrong-output", number=number)
+            self.deliver(self.delivery(f"'{configuration}'", time_s="null::float8", reason="wrong-output", number=number)
+                         for number, configuration in enumerate(known[:50], 100 * alone + 1))
             self.assertEqual(said(), before)
         for name, driver, n in ("Simulated", "2", 1024), ("Another", "1", 1024), ("Simulated", "1", 2048):
             self.simulate(name=name, driver_version=driver, time_s="1e-7 * (1 + 1000 * (a - 1)**2)")
@@ -970,8 +1000,8 @@ class Roles(FarmTest):
             "delete from clatune.measurement where configuration ~ '[34].*[34]'; select configuration, min(time_s) from clatune.measurement "
             "group by 1", self.database)}
         said = {f"a={a} b={b}": 1e-3 for a in range(5) for b in range(5)} | known
-        for number, (configuration, time_s) in enumerate(said.items(), 1):
-            self.record(f"'{configuration}'", time_s=str(time_s), number=number)
+        self.deliver(self.delivery(f"'{configuration}'", time_s=str(time_s), number=number)
+                     for number, (configuration, time_s) in enumerate(said.items(), 1))
         self.make_login("alice")
         tuned = self.tune("--searcher", "exhaustive", "--finalists", "0", "--store", self.url_of("alice"))
         self.assertEqual(tuned["best"]["configuration"], {"a": 4, "b": 4})
@@ -979,8 +1009,8 @@ class Roles(FarmTest):
     def test_configurations_that_one_agent_calls_wrong_are_measured(self):
         known = self.every_configuration()
         self.server.query("delete from clatune.measurement", self.database)
-        for number, configuration in enumerate(known, 1):
-            self.record(f"'{configuration}'", time_s="null::float8", reason="wrong-output", number=number)
+        self.deliver(self.delivery(f"'{configuration}'", time_s="null::float8", reason="wrong-output", number=number)
+                     for number, configuration in enumerate(known, 1))
         tuned = self.tune("--searcher", "exhaustive", "--store", self.url)
         self.assertGreater(tuned["evaluations"]["correct"], 5)
         self.assertEqual(tuned["evaluations"]["correct"], tuned["evaluations"]["total"])
@@ -1138,8 +1168,7 @@ class Roles(FarmTest):
         self.finish_farm(1)
         before = self.agents[0].records()
         self.server.query("delete from clatune.measurement; delete from clatune.origin; delete from clatune.shipper", self.database)
-        for origin, number in before:
-            self.record("'x=1'", origin=f"'{origin}'", number=number)
+        self.deliver(self.delivery("'x=1'", origin=f"'{origin}'", number=number) for origin, number in before)
         self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
         again = self.agents[0].start()
         self.write_plan(1, Budgets=8)

@@ -20,7 +20,7 @@ class TreeTest(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.environment = {k: v for k, v in os.environ.items() if k not in NOT_PASSED_ON}
         cls.environment.update(XDG_DATA_HOME=str(cls.folder / "data"), XDG_CACHE_HOME=str(cls.folder / "cache"),
-                               TMPDIR=str(cls.folder))
+                               TMPDIR=str(cls.folder), OCL_ICD_VENDORS=str(BUILD / "tests/pocl.icd"))
         cls.run_here([MESON, "install", "-C", BUILD, "--no-rebuild", "--destdir", cls.folder / "root"])
         built_for = pathlib.Path(os.environ["CLATUNE_PREFIX"])
         cls.prefix = cls.folder / "moved"

@@ -1,8 +1,8 @@
 /* Sampled and extreme configurations of a shipped problem, on every OpenCL device: all give the reference's result, on
  * sizes that no tile divides, on sizes that tiles divide, and others that matter. The arguments are a problem's name,
- * or that of a folder of them, and how many are sampled of each size, if not as many as below (extremes are then tried
- * on all sizes, and not each on one); 77: there is no device. Work- items stay under 65,536 loop iterations, because
- * llvmpipe silently ends all loops there. */
+ * or that of a folder of them, and how many are sampled of each size, if not as many as below (then all is tried on all
+ * sizes; otherwise each extreme, and each problem of which one is sampled, is tried on one, in turn); 77: there is no
+ * device. Work-items stay under 65,536 loop iterations, because llvmpipe silently ends all loops there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@ typedef struct trial {
   size_t n_sizes;
   size_t n_sampled; /* of each size */
   const char *extremes[MAX_EXTREMES];
+  size_t turn; /* its place in the table */
 } trial;
 
 /* Those that rusticl takes. */
@@ -368,7 +369,8 @@ static int run_device(const trial *t, const clt_problem *problem, clt_executor *
   int rc = CLT_OK;
   while (b.n_trials < MAX_TRIED && t->sizes[b.n_trials][0].name) b.n_trials++;
   for (size_t which = 0; rc == CLT_OK && which < b.n_trials; which++)
-    rc = run_size(&b, t, problem, which, in_turn, error);
+    if (!in_turn || t->n_sampled > 1 || which == t->turn % b.n_trials)
+      rc = run_size(&b, t, problem, which, in_turn, error);
   clt_executor_reset(executor);
   printf("%s on %s: %zu right, %zu wrong, %zu refused by the driver\n", t->name, clt_executor_device(executor)->name,
          b.right, b.wrong, b.refused);
@@ -404,6 +406,7 @@ int main(int argc, char **argv) {
     rc = clt_executor_new(&executors[i], devices[i].platform_index, devices[i].device_index, &error);
   for (size_t i = 0; rc == CLT_OK && argc > 1 && i < sizeof trials / sizeof *trials; i++) {
     trial t = trials[i];
+    t.turn = i;
     if (!is_asked(&t, argv[1])) continue;
     if (argc > 2) t.n_sampled = strtoul(argv[2], NULL, 10);
     rc = run_problem(&t, executors, n_devices, argc <= 2, &wrong, &error);

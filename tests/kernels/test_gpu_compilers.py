@@ -1,7 +1,7 @@
 """The shipped kernels compile for GPUs: test_gpu_compilers.py FOLDER GPU-CONFIGURATIONS [N [PART]]. No GPU is asked and nothing runs.
 N (1) sampled configurations of each OpenCL problem in FOLDER's kernels_cl and examples (with PART: of those with it in their path),
 in addition to its default one and its reference's kernel, with the options that clatune would build them with on such a GPU, go through clang
-and libclc: for NVIDIA's to PTX, for AMD's to assembly. At least 99 of 100 must compile, for each problem and GPU, and symbols left to
+and libclc: for NVIDIA's to PTX, for AMD's to assembly. If N is not stated, all but the default one is for one of the GPUs, in turn. At least 99 of 100 must compile, for each problem and GPU, and symbols left to
 be linked can only be images, which libclc does not have for these GPUs. If there is ptxas, PTX without images goes through it too.
 77: no clang or no libclc."""
 import collections
@@ -136,7 +136,7 @@ assert len(problems) >= (1 if PART else 17), problems
 wrong = []
 print(f"{'problem':<32} {'GPU':<7} {'compiled':>9} {'images':>7} {'registers: median':>18} {'largest':>8} {'spilling':>9}")
 with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool, tempfile.TemporaryDirectory() as folder:
-    for problem in problems:
+    for turn, problem in enumerate(problems):
         name = str(problem.relative_to(ROOT).with_suffix(""))
         asked = {}
         for maker in {gpu.maker for gpu in gpus}:
@@ -144,8 +144,8 @@ with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool
             assert answer.returncode == 0, answer.stderr
             asked[maker] = json.loads(answer.stdout)
         for gpu in gpus:
-            jobs = []
-            for i, one in enumerate(asked[gpu.maker]):
+            jobs, whole = [], len(sys.argv) > 3 or gpu == gpus[turn % len(gpus)]
+            for i, one in enumerate(asked[gpu.maker] if whole else asked[gpu.maker][:1]):
                 source = pathlib.Path(folder) / f"{i}.cl"
                 source.write_text(one["source"])
                 jobs.append((one, pool.submit(compile_one, clang, gpu, source, shlex.split(one["options"]))))

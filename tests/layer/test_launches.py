@@ -16,11 +16,12 @@ SOURCE = "kernel void add(global const float *in, global float *out, const int n
 ARGUMENTS = [{}, {"written": True, "type": "float", "bytes": 1024, "absolute": 1e-6, "relative": 1e-4, "scaled": True},
              {"number": "05000000"}]
 
+DEVICES = devices()
+
 
 class Launches(unittest.TestCase):
     def setUp(self):
         self.folder = Folder(self)
-        self.device = devices()[0]
 
     def labels(self, output):
         pairs = [line.split() for line in output.splitlines()]
@@ -65,6 +66,7 @@ class Launches(unittest.TestCase):
                 self.assertEqual(value, 1000 * (label in tuned) * (1 + (label == "chain")), label)
 
     def test_launches(self):
+        self.device = DEVICES[0]
         self.program = self.known_program()
         gate = {"global": [64], "tuned_global": [64]}
         labels, said = self.run_tuned(self.entry(), self.entry(**gate), times=True)
@@ -132,4 +134,4 @@ class Launches(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.exit(77 if not devices() else unittest.main())
+    sys.exit(77 if not DEVICES else unittest.main())

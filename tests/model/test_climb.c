@@ -2,14 +2,23 @@
 #include "fitting.h"
 #include "model/model.h"
 
-static clt_model *fit_well(const struct setting *s, const char *type) {
-  return fit_named(s, type, N, 1, 0, NULL, NULL);
+static clt_model *models[8]; /* one of each type, as soon as one is asked for */
+
+static const clt_model *fit_well(const struct setting *s, size_t type) {
+  assert_true(type < sizeof models / sizeof *models);
+  if (models[type] == NULL) models[type] = fit_named(s, clt_plugin_name(&clt_models, type), N, 1, 0, NULL, NULL);
+  return models[type];
+}
+
+static int free_models(void **state) {
+  for (size_t t = 0; t < sizeof models / sizeof *models; t++) clt_model_free(models[t]);
+  return tear_down(state);
 }
 
 static void climbing_comes_near_what_a_sweep_finds(void **state) {
   const struct setting *s = *state;
   for (size_t t = 0; t < clt_n_plugins(&clt_models); t++) {
-    clt_model *model = fit_well(s, clt_plugin_name(&clt_models, t));
+    const clt_model *model = fit_well(s, t);
     clt_config swept, climbed;
     clt_prediction best, p;
     size_t n;
@@ -21,7 +30,6 @@ static void climbing_comes_near_what_a_sweep_finds(void **state) {
     clt_prediction again;
     assert_int_equal(clt_model_predict(&again, model, &climbed, 1, NULL), 0);
     assert_memory_equal(&p, &again, sizeof p);
-    clt_model_free(model);
   }
 }
 
@@ -57,7 +65,7 @@ static double importance_of(const clt_space *space, const double *importance, co
 static void what_matters_is_known_to_all_models(void **state) {
   const struct setting *s = *state;
   for (size_t t = 0; t < clt_n_plugins(&clt_models); t++) {
-    clt_model *model = fit_well(s, clt_plugin_name(&clt_models, t));
+    const clt_model *model = fit_well(s, t);
     double importance[16], sum = 0;
     assert_int_equal(clt_model_importance(model, importance, NULL), 0);
     for (size_t p = 0; p < clt_space_n_parameters(s->space); p++) {
@@ -69,18 +77,15 @@ static void what_matters_is_known_to_all_models(void **state) {
     assert_true(importance_of(s->space, importance, "wg_y") > 0.2);
     assert_true(importance_of(s->space, importance, "pad") < 0.05);
     assert_true(importance_of(s->space, importance, "radius") == 0);
-    clt_model_free(model);
   }
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      CASE(climbing_comes_near_what_a_sweep_finds),
-      CASE(a_small_space_is_swept),
-      CASE(few_predictions_give_few_answers),
-      CASE(what_matters_is_known_to_all_models),
+      cmocka_unit_test(climbing_comes_near_what_a_sweep_finds),
+      cmocka_unit_test(a_small_space_is_swept),
+      cmocka_unit_test(few_predictions_give_few_answers),
+      cmocka_unit_test(what_matters_is_known_to_all_models),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, set_up, free_models);
 }

@@ -74,9 +74,9 @@ static void the_same_seed_gives_the_same_model_on_any_number_of_threads(void **s
   clt_prediction a[100], b[100];
   for (size_t i = 0; i < clt_n_plugins(&clt_models); i++) {
     const char *name = clt_plugin_name(&clt_models, i);
-    clt_model *one = fit_named(*state, name, 200, 5, 1, NULL, NULL),
-              *four = fit_named(*state, name, 200, 5, 4, NULL, NULL);
-    clt_model *other = fit_named(*state, name, 200, 6, 1, NULL, NULL);
+    clt_model *one = fit_named(*state, name, 100, 5, 1, NULL, NULL),
+              *four = fit_named(*state, name, 100, 5, 4, NULL, NULL);
+    clt_model *other = fit_named(*state, name, 100, 6, 1, NULL, NULL);
     size_t n, m;
     predictions_of(one, *state, a, 100);
     predictions_of(four, *state, b, 100);
@@ -100,7 +100,7 @@ static void residuals_on_noise_are_not_flattered(void **state) {
   clt_rng_init(&rng, 8);
   for (size_t i = 0; i < N; i++) noise.rows[i] = (row){s->rows[i].config, exp(clt_rng_normal(&rng)), false};
   for (size_t i = 0; i < clt_n_plugins(&clt_models); i++) {
-    clt_model *model = fit_named(&noise, clt_plugin_name(&clt_models, i), N, 1, 0, NULL, NULL);
+    clt_model *model = fit_named(&noise, clt_plugin_name(&clt_models, i), N / 2, 1, 0, NULL, NULL);
     clt_model_accuracy a;
     clt_model_accuracy_get(&a, model);
     assert_true(a.log_error_sd > 0.97 && a.log_error_sd < 1.4);

@@ -39,8 +39,8 @@ static void the_sweep_goes_through_all_ranks_in_order(void **state) {
   (void)state;
   for (size_t i = 0; i < clt_n_plugins(&clt_models); i++) {
     struct setting s = {landscape_space(true)};
-    s.rows = landscape_rows(s.space, 200, 0.02, 3);
-    clt_model *model = fit_named(&s, clt_plugin_name(&clt_models, i), 200, 1, 3, NULL, NULL);
+    s.rows = landscape_rows(s.space, 100, 0.02, 3);
+    clt_model *model = fit_named(&s, clt_plugin_name(&clt_models, i), 100, 1, 3, NULL, NULL);
     struct all all = sweep_all(model, s.space);
     for (uint64_t rank = 0; rank < all.n; rank += 97) {
       clt_config config = clt_space_at(s.space, rank);
@@ -61,7 +61,7 @@ static int stop_at_second(void *user, uint64_t first, size_t n, const clt_predic
 }
 
 static void a_visitor_can_stop_the_sweep(void **state) {
-  clt_model *model = fit_named(*state, "ensemble", 100, 1, 4, NULL, NULL);
+  clt_model *model = fit(*state, 100);
   int visits = 0;
   assert_int_equal(clt_model_sweep(model, stop_at_second, &visits, NULL), CLT_E_STOPPED);
   assert_int_equal(visits, 2);
@@ -100,7 +100,7 @@ static int by_config(const void *a, const void *b) {
 
 static void the_best_are_those_of_a_full_sort(void **state) {
   struct setting *s = *state;
-  clt_model *model = fit_named(s, "ensemble", 300, 1, 3, NULL, NULL);
+  clt_model *model = fit(s, 300);
   struct ranked *ranked = rank_all(model, s->space, 0.5);
   clt_config skip[50], out[150];
   clt_prediction p[150];

@@ -21,9 +21,9 @@ def compile_alone(command, header, root):
 
 
 def main(root, cc):
-    commands = [[*cc, f"-std={standard}", *C, "-x", "c"] for standard in ("c11", "c17")]
+    commands = [[*cc, "-std=c11", *C, "-x", "c"]]
     if shutil.which("c++"):
-        commands += [["c++", f"-std={standard}", *CXX, "-x", "c++"] for standard in ("c++11", "c++17", "c++20")]
+        commands += [["c++", f"-std={standard}", *CXX, "-x", "c++"] for standard in ("c++11", "c++20")]
     headers = sorted(str(p.relative_to(root / "include")) for p in (root / "include").rglob("*.h"))
     failed = sum(compile_alone(c, h, root) for h in headers for c in commands)
     print(f"{len(headers)} headers, {len(commands)} languages, {failed} failed")

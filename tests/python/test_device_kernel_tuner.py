@@ -1,4 +1,5 @@
 """Scripts that were written for Kernel Tuner run once their import is another one."""
+import functools
 import json
 import os
 import pathlib
@@ -8,14 +9,16 @@ import shutil
 import numpy
 import pytest
 from clatune.compat import kernel_tuner
-from clatune.compat.kernel_tuner import run_kernel, tune_kernel
+from clatune.compat.kernel_tuner import run_kernel
 
+tune_kernel = functools.partial(kernel_tuner.tune_kernel, parallel=1)  # a second worker has to load the compiler, too
 EXAMPLES = pathlib.Path(__file__).parent / "kernel_tuner_examples"
 
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kernel_tuner, "tune_kernel", tune_kernel)
 
 
 def with_another_import(script):

@@ -46,7 +46,7 @@ class Oclgrind(CliTest):
                     self.assertEqual((answer["correct"], answer["oclgrind"]), (True, ""))
 
     def test_defects_are_found(self):
-        for defect in ("race", "one_after", "one_before"):
+        for defect in ("one_after", "one_before"):
             with self.subTest(defect=defect):
                 answer = self.verify(CORPUS, f"defect={defect} block=16", ["n=256"], 5)
                 self.assertTrue(answer["oclgrind"] or not answer["correct"])
@@ -60,11 +60,12 @@ class Oclgrind(CliTest):
     def test_a_sample_is_told_apart(self):
         shutil.copytree(CORPUS.parent, self.folder / "bad")
         problem = json.loads(CORPUS.read_text())
-        problem["ConfigurationSpace"]["TuningParameters"][0]["Values"] = "['none', 'race']"
+        for parameter, values in zip(problem["ConfigurationSpace"]["TuningParameters"], (["none", "race"], [16, 32])):
+            parameter["Values"] = values
         (self.folder / "bad" / "defects.json").write_text(json.dumps(problem))
-        answer = self.clatune_json("verify", "bad/defects.json", "--oclgrind", "--sample", "6", "--size", "n=256", "--quiet",
+        answer = self.clatune_json("verify", "bad/defects.json", "--oclgrind", "--sample", "4", "--size", "n=256", "--quiet",
                                    expect=5)
-        self.assertEqual((answer["sample"], answer["correct"]), (6, 3))
+        self.assertEqual((answer["sample"], answer["correct"]), (4, 2))
         for one in answer["configurations"]:
             self.assertEqual(bool(one["oclgrind"]), one["configuration"]["defect"] == "race", one)
 
@@ -125,12 +126,18 @@ int twice(const clt_module_call *call) {
             self.assertEqual((answer["best"]["configuration"]["race"], answer["race_check"]), expected, ran.stderr)
         # A problem without another configuration is not rejected, unless that is asked for.
         self.edit("race.json", '"Values": [0, 1], "Default": 0', '"Values": [1]')
-        self.assertIn(self.clatune_json(*run)["race_check"], ("failed", "not checked"))  # the latter on a busy machine
+        drivers = self.folder / "oclgrind"  # so called, it does not keep auto from checking races
+        drivers.mkdir()
+        (drivers / "pocl.icd").write_text(pathlib.Path(small["OCL_ICD_VENDORS"]).read_text())
+        found = pathlib.Path(shutil.which("oclgrind")).parent.parent
+        (drivers / "oclgrind.icd").write_text(f"{next(found.glob('lib*/oclgrind/liboclgrind-rt-icd.so'))}\n")
+        both = {"OCL_ICD_VENDORS": str(drivers)}
+        self.assertIn(self.clatune_json(*run, **both)["race_check"], ("failed", "not checked"))  # the latter on a busy machine
         self.clatune(*run, "--oclgrind", "yes", expect=5, **small)
         self.edit("race.cl", "kernel void", "#if !defined(__pocl__) && !defined(POCL_DEVICE_ADDRESS_BITS)\n#warning nothing\nint before = nothing;\n#endif\nkernel void")
         said = self.clatune(*run, "--oclgrind", "yes", expect=3, **small).stderr
         self.assertRegex(said, r"Oclgrind cannot run it \(does not compile\): .*:4:\d+: error: .*\n\Z")
-        self.assertRegex(self.clatune(*run).stdout, r"\nraces +not checked: (Oclgrind cannot run it \(does|it takes too long)")
+        self.assertRegex(self.clatune(*run, **both).stdout, r"\nraces +not checked: (Oclgrind cannot run it \(does|it takes too long)")
 
 
 if shutil.which("oclgrind") is None:

@@ -143,10 +143,10 @@ static void any_batch_and_order_is_legal(void **state) {
   clt_space *space = bench_space(false);
   const size_t batches[] = {1, 3, 64};
   for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 3; k++) {
       bench b = on_bench(clt_searchers.types[i], space, 80);
-      b.batch = batches[k % 3];
-      b.shuffled = k >= 3;
+      b.batch = batches[k];
+      b.shuffled = k > 0;
       b.objective = bench_bowl_failing;
       bench_run(&b);
       assert_int_equal(b.n_asked, 80);

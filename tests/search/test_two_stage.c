@@ -25,13 +25,13 @@ static void divides(const char *samples, const char *second_stage, int64_t budge
 
 static void the_budget_is_divided(void **state) {
   (void)state;
-  divides("0", "rest", 199, 100, 99);
+  divides("0", "rest", 99, 50, 49);
   divides("0", "rest", 1, 1, 0);
-  divides("0", "50", 200, 150, 50);
-  divides("0", "500", 200, 100, 100);
-  divides("500", "200", 700, 500, 200);
-  divides("500", "200", 600, 500, 100);
-  divides("500", "rest", 100, 100, 0);
+  divides("0", "20", 100, 80, 20);
+  divides("0", "200", 100, 50, 50);
+  divides("80", "40", 120, 80, 40);
+  divides("80", "40", 100, 80, 20);
+  divides("120", "rest", 100, 100, 0);
 }
 
 /* The options with these settings. */
