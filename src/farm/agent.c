@@ -1,10 +1,6 @@
 /* An agent of a farm. One thread sends the lanes' measurements to the database and renews the leases of tunings that
  * make progress. All threads share one connection under one lock, for which no running measurement waits. While the
  * server is unreachable, tunings in progress continue. */
-#include <math.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

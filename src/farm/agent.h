@@ -1,6 +1,5 @@
 /* farm/agent.h - `clatune sweep` with a database that machines share. */
-#ifndef CLT_FARM_AGENT_H
-#define CLT_FARM_AGENT_H
+#pragma once
 
 #include "farm/queue.h"
 #include "farm/sweep.h"
@@ -113,5 +112,3 @@ bool farm_is_joined(const farm_agent *f, const farm_agent_plan *p);
 
 /* Updates the plans and their targets if they may have changed: a part at a time, between two claims. */
 int farm_know_plans(farm_agent *f, clt_error *error);
-
-#endif

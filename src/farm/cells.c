@@ -1,6 +1,4 @@
 /* A plan's cells: their names, the devices that they are for, and the settings of their tunings. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "base/hash.h"

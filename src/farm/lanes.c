@@ -2,10 +2,6 @@
  * in the agent's own file, the outbox. */
 #include "farm/agent.h"
 
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "device/device.h"
 

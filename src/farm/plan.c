@@ -1,8 +1,5 @@
 /* Reads plan files: devices, problems, searchers, budgets, seeds and limits. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "base/file.h"

@@ -6,8 +6,7 @@
  *
  * A plan names problem files, so it is trusted like them: as a Makefile. A clt_sweep is immutable once loaded and may
  * be read from several threads. */
-#ifndef CLT_FARM_PLAN_H
-#define CLT_FARM_PLAN_H
+#pragma once
 
 #include <clatune/tune.h>
 
@@ -129,5 +128,3 @@ void clt_sweep_count_values(clt_sweep *sweep, const clt_node *node, size_t n);
 
 /* sizes.c: reads "Sizes" of a problem, whose problem and n_sizes are set. */
 void clt_sweep_read_sizes(clt_sweep_problem *out, clt_sweep *sweep, const clt_node *parent);
-
-#endif

@@ -1,8 +1,5 @@
 /* The plans of an agent: reading those that were submitted, adding their rows to the queue, and dropping those that are
  * finished. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "farm/agent.h"

@@ -1,8 +1,5 @@
 #include "farm/queue.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"

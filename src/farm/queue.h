@@ -8,8 +8,7 @@
  *
  * Each function is one statement that can be repeated if it is not known whether it was carried out. Functions return
  * the error codes of clt_pq_run. Texts in rows are not trusted. */
-#ifndef CLT_FARM_QUEUE_H
-#define CLT_FARM_QUEUE_H
+#pragma once
 
 #include "base/hash.h"
 #include "farm/plan.h"
@@ -192,5 +191,3 @@ typedef struct clt_outbox {
 } clt_outbox;
 int clt_outbox_open(clt_outbox *out, const char *folder, int n, clt_error *error);
 void clt_outbox_close(clt_outbox *outbox); /* may be called again */
-
-#endif

@@ -1,6 +1,4 @@
 /* Submitted plans: writing them as a text without paths, and reading such texts on other machines. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

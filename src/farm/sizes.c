@@ -1,8 +1,6 @@
 /* "Sizes" of a problem: a list, or all or some combinations of values that satisfy conditions. The combinations are a
  * space like that of tuning parameters, so counting and drawing never enumerate the product. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/hash.h"

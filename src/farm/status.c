@@ -1,7 +1,4 @@
 /* The results of a plan from all machines, and --status and --withdraw. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

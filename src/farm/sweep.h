@@ -1,6 +1,5 @@
 /* farm/sweep.h - `clatune sweep`: one row per cell of the plan and device. */
-#ifndef CLT_FARM_SWEEP_H
-#define CLT_FARM_SWEEP_H
+#pragma once
 
 #include <pthread.h>
 
@@ -145,5 +144,3 @@ int farm_sweep_slurm(const cli_arguments *arguments);
 /* Prints the table. format: text, json, csv or markdown. stopped: for the JSON. summary: nothing was measured. Returns
  * 0 or an exit code. */
 int farm_sweep_print(const farm_sweep *sweep, const char *format, bool stopped, bool summary);
-
-#endif

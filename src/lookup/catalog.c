@@ -1,8 +1,6 @@
 /* A catalog: open stores, and a cache of answers. Also finds keys of related kernels. */
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

@@ -1,6 +1,5 @@
 /* lookup/lookup.h - looking up for the command line, and the parts of a look-up. */
-#ifndef CLT_LOOKUP_LOOKUP_H
-#define CLT_LOOKUP_LOOKUP_H
+#pragma once
 
 #include <clatune/lookup.h>
 #include <clatune/model.h>
@@ -153,8 +152,8 @@ typedef int (*clt_place_visit)(void *user, const clt_related *place, clt_instanc
 int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt_place_visit visit, void *user,
                            clt_error *error);
 
-/* Opens the public stores, or those that have changed; needed only where the others have no answer. The caller holds the
- * mutex. */
+/* Opens the public stores, or those that have changed; needed only where the others have no answer. The caller holds
+ * the mutex. */
 int clt_catalog_refresh_public(clt_catalog *catalog, clt_error *error);
 
 /* --- tiers.c --- */
@@ -163,5 +162,3 @@ int clt_catalog_refresh_public(clt_catalog *catalog, clt_error *error);
  * The caller holds the mutex. */
 int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_owned *owned,
                        clt_error *error);
-
-#endif

@@ -1,12 +1,10 @@
 /* Finds the configuration with the smallest sum of relative costs over several places. */
-#include <stdlib.h>
-#include <string.h>
 
+#include "lookup/portable.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
-#include "lookup/portable.h"
 #include "store/store.h"
 
 void clt_portable_release(clt_portable *p) {

@@ -6,8 +6,7 @@
  * all configurations of a place are comparable; the newest record of a configuration counts. A configuration that
  * failed or is invalid at one of the places cannot be the answer. In a shared database, a place that one other voice
  * alone has measured counts if the filter names its device and all its sizes, or if no place counts otherwise. */
-#ifndef CLT_LOOKUP_PORTABLE_H
-#define CLT_LOOKUP_PORTABLE_H
+#pragma once
 
 #include <clatune/lookup.h>
 
@@ -53,5 +52,3 @@ void clt_portable_release(clt_portable *portable);
  */
 int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_problem *problem,
                          const clt_portable_filter *filter, clt_error *error);
-
-#endif

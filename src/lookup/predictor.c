@@ -2,9 +2,6 @@
  * after loading. */
 #include "lookup/lookup.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

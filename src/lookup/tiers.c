@@ -1,6 +1,4 @@
 /* Computes answers: the tiers in their order. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/hash.h"

@@ -1,7 +1,5 @@
 #include "store/agents.h"
 
-#include <math.h>
-
 #include "base/base.h"
 #include "base/json.h"
 #include "store/pq.h"

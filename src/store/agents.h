@@ -1,6 +1,5 @@
 /* store/agents.h - who has delivered which measurements to a shared database. */
-#ifndef CLT_STORE_AGENTS_H
-#define CLT_STORE_AGENTS_H
+#pragma once
 
 #include <clatune/error.h>
 #include <jansson.h>
@@ -15,5 +14,3 @@ int clt_store_agents(json_t **out, const char *url, clt_error *error);
  * that rested on revoked measurements: plan, device, tuning, agent). CLT_E_NOT_FOUND: there is no such agent.
  * CLT_E_STORE: the user lacks the owner's role. */
 int clt_store_revoke(json_t **out, const char *url, const char *who, double since_s, clt_error *error);
-
-#endif

@@ -1,12 +1,9 @@
 /* The best known configuration of a key (docs/explanation/best-known.md). */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "store/best.h"
 #include "base/base.h"
 #include "base/hash.h"
 #include "measurement/measurement.h"
-#include "store/best.h"
 #include "store/store.h"
 #include "store/words.h"
 

@@ -1,6 +1,5 @@
 /* store/best.h - the best known configuration of a key, the same for all who ask (docs/explanation/best-known.md). */
-#ifndef CLT_STORE_BEST_H
-#define CLT_STORE_BEST_H
+#pragma once
 
 #include <clatune/store.h>
 
@@ -47,5 +46,3 @@ typedef struct clt_voices {
 int clt_store_best_without(clt_best_known *out, clt_voices *voices, const int64_t *without, size_t n_without,
                            clt_store *store, const clt_store_key *key, const clt_space *space,
                            const clt_best_query *query, clt_error *error);
-
-#endif

@@ -1,7 +1,5 @@
 /* The store's texts of configurations, and a space made from such texts. Unlike clt_config_parse, which reads what
  * users type, each configuration has exactly one spelling here, and thousands are read quickly. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/hash.h"

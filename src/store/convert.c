@@ -1,7 +1,4 @@
 /* The tables of a store, and how older ones are converted to them. */
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "store/database.h"

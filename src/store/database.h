@@ -1,7 +1,6 @@
 /* store/database.h - opens the store's SQLite file: refuses other programs' databases, creates missing files and
  * tables, and turns SQLite's errors into messages. */
-#ifndef CLT_STORE_DATABASE_H
-#define CLT_STORE_DATABASE_H
+#pragma once
 
 #include <clatune/error.h>
 #include <sqlite3.h>
@@ -42,5 +41,3 @@ char *clt_database_save(sqlite3 *db, const char *path);
 
 /* CLT_E_STORE with a message for the last error on db and what to do about it. */
 int clt_database_fail(clt_error *error, sqlite3 *db, const char *path);
-
-#endif

@@ -1,6 +1,4 @@
 /* The devices that a store describes, and whose description of one counts. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/hash.h"

@@ -1,6 +1,4 @@
 /* Whether one voice alone has chosen the best known configuration (docs/explanation/trust.md). */
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "measurement/measurement.h"

@@ -1,8 +1,5 @@
 /* Merging stores and deleting records. Records are identified by origin and number in every store, so a merge can be
  * repeated. Records of earlier versions are identical if their content is, except for the log. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/hash.h"

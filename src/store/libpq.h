@@ -1,7 +1,6 @@
 /* store/libpq.h - replaces libpq-fe.h: libpq is loaded when a database is first used, because with its dependencies
  * (TLS, Kerberos, LDAP) it would double the start-up time of every program and worker. */
-#ifndef CLT_STORE_LIBPQ_H
-#define CLT_STORE_LIBPQ_H
+#pragma once
 
 #include <clatune/error.h>
 #include <libpq-fe.h>
@@ -26,5 +25,3 @@ extern clt_libpq clt_pq_library;
 
 /* Must be called before any of its functions. CLT_E_UNSUPPORTED: the library is not installed. */
 int clt_libpq_load(clt_error *error);
-
-#endif

@@ -4,9 +4,6 @@
  * number is therefore the number of its transaction. Records of transactions at or above the oldest running one are
  * shown with a smaller number, and a query with `after` ends below that transaction, so that no record is missed. Walks
  * read page by page, each from the last row of the previous one, so they continue after a lost connection. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/hash.h"

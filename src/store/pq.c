@@ -1,11 +1,5 @@
 #include "store/pq.h"
 
-#include <math.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

@@ -5,8 +5,7 @@
  * Each statement runs in its own transaction. After a lost connection it is not known whether it was carried out, so it
  * is run again; therefore it must be repeatable, as the functions of schema.sql are. Names are searched in the schemas
  * pg_catalog and clatune only. */
-#ifndef CLT_STORE_PQ_H
-#define CLT_STORE_PQ_H
+#pragma once
 
 #include <clatune/error.h>
 #include <jansson.h>
@@ -99,5 +98,3 @@ double clt_pq_number(const clt_pq_rows *rows, size_t row, int column); /* NaN: N
  * not such an array, 0 for NULL. */
 size_t clt_pq_numbers(const clt_pq_rows *rows, size_t row, int column, double *out, size_t most);
 void clt_pq_rows_free(clt_pq_rows *rows); /* NULL does nothing */
-
-#endif

@@ -1,5 +1,4 @@
 /* Replaces PostgreSQL's files in a build without it: only reports an error. */
-#include <math.h>
 
 #include "base/base.h"
 #include "store/pq.h"

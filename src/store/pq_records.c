@@ -1,7 +1,5 @@
 #include "store/pq_records.h"
 
-#include <string.h>
-
 #include "base/base.h"
 #include "store/rows.h"
 

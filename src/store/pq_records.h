@@ -1,6 +1,5 @@
 /* store/pq_records.h - collects records for a shared store and sends many in one repeatable statement. */
-#ifndef CLT_STORE_PQ_RECORDS_H
-#define CLT_STORE_PQ_RECORDS_H
+#pragma once
 
 #include <clatune/sys/store.h>
 
@@ -38,5 +37,3 @@ void clt_store_keep_place(clt_store *store, clt_pq_place *place);
 /* The store behind an existing connection; pq is borrowed. plan: 0, or the id of a plan: then only records are visible
  * that were visible when it was submitted. */
 int clt_store_over(clt_store **out, clt_pq *pq, int64_t plan, clt_error *error);
-
-#endif

@@ -1,6 +1,4 @@
 /* Functions without server and libpq: hiding a URL's password, and values in PostgreSQL's form. */
-#include <math.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "store/pq.h"

@@ -2,9 +2,6 @@
 #include "store/pq_values.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "store/pq.h"

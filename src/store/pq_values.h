@@ -1,6 +1,5 @@
 /* store/pq_values.h - a statement's parameters and results in PostgreSQL's text form. */
-#ifndef CLT_STORE_PQ_VALUES_H
-#define CLT_STORE_PQ_VALUES_H
+#pragma once
 
 #include "base/text.h"
 #include "store/libpq.h"
@@ -20,5 +19,3 @@ void clt_pq_values_release(clt_pq_values *values);
 
 /* Restores the texts that were escaped because PostgreSQL only stores UTF-8. */
 void clt_pq_restore_texts(PGresult *rows);
-
-#endif

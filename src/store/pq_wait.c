@@ -1,9 +1,6 @@
 /* Requests to a database, with a deadline. */
 #include "store/pq_wait.h"
 
-#include <math.h>
-#include <poll.h>
-
 #include "base/base.h"
 
 #define SILENCE_S 10 /* without any byte, the request counts as lost */

@@ -1,6 +1,5 @@
 /* store/pq_wait.h - waits for a database's answers. */
-#ifndef CLT_STORE_PQ_WAIT_H
-#define CLT_STORE_PQ_WAIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ bool clt_pq_wait(PGconn *conn, short events, double deadline_s);
 /* Sends what is left of a request, reads all of its results and keeps the last. False: the connection broke, or the
  * server was silent for too long, which an unlimited request permits; *out is then as it was. */
 bool clt_pq_receive(PGconn *conn, bool unlimited, PGresult **out);
-
-#endif

@@ -1,8 +1,7 @@
 /* store/rows.h - records as rows: the columns, values and SQL that SQLite and PostgreSQL share.
  *
  * Parameters are $1, $2, ...; SQLite numbers them by their first occurrence, so they first occur in this order. */
-#ifndef CLT_STORE_ROWS_H
-#define CLT_STORE_ROWS_H
+#pragma once
 
 #include "store/store.h"
 
@@ -115,5 +114,3 @@ int clt_row_visit(const clt_row_type *type, const void *row, int first, clt_stor
                   clt_store_walk_visit visit, void *user);
 
 clt_store_description clt_row_key(const clt_row_type *type, const void *row, int first);
-
-#endif

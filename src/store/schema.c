@@ -1,7 +1,5 @@
 #include "store/schema.h"
 
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "base/text.h"
 #include "store/pq.h"

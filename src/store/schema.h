@@ -1,6 +1,5 @@
 /* store/schema.h - the tables of a shared store: the measurements, and the queue of a farm's tunings. */
-#ifndef CLT_STORE_SCHEMA_H
-#define CLT_STORE_SCHEMA_H
+#pragma once
 
 #define CLT_SCHEMA_VERSION 7
 
@@ -13,5 +12,3 @@
 /* Makes the database a store, or completes it: doing it again changes nothing. Who does it must own the database, and
  * may make roles. */
 int clt_schema_init(const char *url, clt_error *error);
-
-#endif

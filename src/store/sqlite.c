@@ -1,11 +1,6 @@
 /* A store in a file, or in memory. */
 #include <inttypes.h>
-#include <math.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/base.h"

@@ -2,12 +2,6 @@
  * each configuration. */
 #include "store/store.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "base/base.h"
 #include "base/file.h"
 #include "base/hash.h"

@@ -1,6 +1,5 @@
 /* store/store.h - a store's internals, shared by this component's files, and the operations behind `clatune store`. */
-#ifndef CLT_STORE_STORE_H
-#define CLT_STORE_STORE_H
+#pragma once
 
 #include <clatune/store.h>
 
@@ -196,5 +195,3 @@ void clt_store_answers_release(clt_store_answers *answers);
  * numbers, and sets it to the largest number. */
 int clt_store_newest(clt_store_answers *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                      bool with_energy, int64_t *since, clt_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* store/words.h - what several voices say about a configuration, and which word counts (docs/explanation/trust.md). */
-#ifndef CLT_STORE_WORDS_H
-#define CLT_STORE_WORDS_H
+#pragma once
 
 #include <clatune/sys/store.h>
 
@@ -58,5 +57,3 @@ size_t clt_sayings_judge(uint64_t *weight, const clt_saying *all, size_t n, int6
 /* devices.c: lets descriptions describe their devices as counts: as one's own newest says, else as who described the
  * device first does, until two others agree. bytes: from one to the next. any_driver: whatever the driver's version. */
 int clt_store_weigh_devices(clt_store_description *keys, size_t n, size_t bytes, bool any_driver, clt_error *error);
-
-#endif
