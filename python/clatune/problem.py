@@ -124,8 +124,8 @@ class Space:
 
     def __init__(self, parameters: Mapping[str, Sequence[Value] | npt.NDArray[Any] | str | Permutation], *, constraints: Sequence[str] = (),
                  default: Mapping[str, Value | Sequence[Value]] | None = None, aliases: Sequence[tuple[str, str, Value]] = ()):
-        if isinstance(constraints, str):
-            raise TypeError("constraints must be a list of expressions, not a string")
+        if isinstance(constraints, str) or callable(constraints):
+            raise TypeError("the constraints must be a list; write each expression as text, such as ['a * b <= 512']")
         _by_name(parameters, "the tuning parameters")
         if not parameters:
             raise ValueError("a Space needs at least one tuning parameter")

@@ -218,6 +218,25 @@ clt_node clt_node_item(const clt_node *parent, size_t index) {
   return node_below(parent, json_array_get(parent->json, index), "", number);
 }
 
+/* Other tuners' words: what a key means where another one is known. */
+static const struct {
+  const char *typed, *known, *meant;
+} synonyms[] = {{"Constraints", "Conditions", "Conditions"},
+                {"Restrictions", "Conditions", "Conditions"},
+                {"Conditions", "ConfigurationSpace", "ConfigurationSpace.Conditions"},
+                {"Constraints", "ConfigurationSpace", "ConfigurationSpace.Conditions"},
+                {"Restrictions", "ConfigurationSpace", "ConfigurationSpace.Conditions"},
+                {"Options", "CompilerOptions", "CompilerOptions"},
+                {"Tolerance", "AbsoluteTolerance", "AbsoluteTolerance"},
+                {"WorkGroupSize", "LocalSize", "LocalSize"},
+                {"LocalMemory", "LocalMemoryBytes", "LocalMemoryBytes"}};
+
+static const char *find_synonym(const char *typed, const char *const *known) {
+  for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+    if (strcasecmp(typed, synonyms[i].typed) == 0 && clt_is_one_of(synonyms[i].known, known)) return synonyms[i].meant;
+  return NULL;
+}
+
 bool clt_read_object(const clt_node *node, const char *const *known, bool strict) {
   const char *name;
   json_t *value;
@@ -231,14 +250,15 @@ bool clt_read_object(const clt_node *node, const char *const *known, bool strict
     for (i = 0; known[i] && n_absent < MAX_KNOWN; i++)
       if (json_object_get(node->json, known[i]) == NULL) absent[n_absent++] = known[i];
     clt_node here = clt_node_member(node, name);
-    const bool near = clt_nearest_name(name, absent, n_absent) != NULL;
+    const char *synonym = find_synonym(name, known);
+    const char *near = synonym ? synonym : clt_nearest_name(name, absent, n_absent);
     clt_text others = {0};
     for (i = 0; strict && !near && known[i]; i++)
       clt_text_printf(&others, "%s%s", i ? ", " : "; known keys: ", known[i]);
     if (strict && !near)
       clt_node_fail(&here, "there is no key \"%s\"%s", name, others.bytes ? others.bytes : "");
     else if (near)
-      clt_node_fail_name(&here, "key", name, absent, n_absent, sizeof *absent);
+      clt_node_fail(&here, "there is no key \"%s\"%s%s%s", name, CLT_DID_YOU_MEAN("\"", near));
     clt_text_release(&others);
   }
   return clt_node_ok(node);

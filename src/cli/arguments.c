@@ -124,7 +124,10 @@ int64_t cli_integer(const cli_arguments *arguments, const char *flag, int64_t ot
   char *end;
   errno = 0;
   long long x = text ? strtoll(text, &end, 10) : otherwise;
-  if (text && (end == text || *end || errno || x < min || x > max))
+  const bool mistaken = text && (end == text || *end || errno || x < min || x > max);
+  if (mistaken && max == INT64_MAX)
+    cli_usage("option '--%s' needs a whole number of at least %lld, not '%s'", flag, (long long)min, text);
+  if (mistaken)
     cli_usage("option '--%s' needs a whole number from %lld to %lld, not '%s'", flag, (long long)min, (long long)max,
               text);
   return x;

@@ -244,6 +244,8 @@ static clt_draft *begin_draft(const cli_arguments *arguments, const clt_device_i
   size_t n_defines = 0;
   clt_draft *d = cli_keep(cli_new(1, sizeof *d), release_draft);
   cli_check(clt_draft_read(d, path, &cli_error));
+  if (clt_ends_with(path, ".json"))
+    cli_failure("'%s' is a problem file, not a kernel; 'clatune tune %s' tunes it", path, path);
   const char **defines = cli_texts(&n_defines, arguments, "define");
   for (size_t i = 0; i < n_defines; i++) cli_check_typed(clt_draft_define(d, defines[i], &cli_error));
   cli_check(clt_draft_find_macros(d, path, cli_log, quiet, &cli_error));

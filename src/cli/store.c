@@ -323,6 +323,9 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
 static void import_recording(const cli_arguments *arguments, const char *path, import_count *count) {
   const char *problem_path = cli_text(arguments, "of");
   clt_store *store;
+  clt_problem *itself;
+  if (clt_problem_new(&itself, path, NULL) == CLT_OK)
+    cli_usage("'%s' is a problem file; add a recording or a store", path);
   if (problem_path == NULL) cli_usage("'%s' is a recording; name its problem file with --of FILE", path);
   const clt_problem *problem = cli_subject_load(arguments, problem_path).problem;
   clt_recording *recording = cli_load_recordings(&path, 1)[0];
@@ -347,7 +350,7 @@ static int run_import(const cli_arguments *arguments) {
     const char *path = arguments->positional[i];
     unsigned char start[2] = {0}; /* a recording is JSON or gzip */
     size_t n = sizeof start;
-    if (clt_file_read_start(start, &n, path, NULL) == CLT_OK && n < sizeof start) start[0] = 0;
+    if (!clt_pq_is_url(path)) cli_check(clt_file_read_start(start, &n, path, &cli_error));
     if (start[0] == '{' || (start[0] == 0x1f && start[1] == 0x8b))
       import_recording(arguments, path, &count);
     else

@@ -291,13 +291,29 @@ static void note_use(clt_measurement *m, const clt_program *program, const clt_e
   free(log);
 }
 
+static bool has_word(const clt_plan *plan, const char *word) {
+  return clt_next_word(plan->source, plan->source, word) ||
+         (plan->options && clt_next_word(plan->options, plan->options, word));
+}
+
+/* Whether ## may make a name: words begin and end as it does. */
+static bool may_be_composed(const clt_plan *plan, const char *name) {
+  bool begins = false, ends = false;
+  for (size_t i = 1; strstr(plan->source, "##") && name[i - 1] && name[i]; i++) {
+    char *beginning = strndup(name, i);
+    begins |= beginning == NULL || has_word(plan, beginning);
+    ends |= has_word(plan, name + i);
+    free(beginning);
+  }
+  return begins && ends;
+}
+
 /* Lists the kernels of the program, and suggests the nearest one for a mistyped name. If the source mentions the
  * name, or may compose it with ##, other configurations may have this kernel: the failure is then a compile error. */
 static int reject_kernel_name(cl_program program, const clt_plan *plan, const clt_plan_launch *launch,
                               clt_measurement *m) {
   const char *typed = launch->kernel;
-  const bool elsewhere = clt_next_word(plan->source, plan->source, typed) || strstr(plan->source, "##") ||
-                         (plan->options && clt_next_word(plan->options, plan->options, typed));
+  const bool elsewhere = has_word(plan, typed) || may_be_composed(plan, typed);
   const clt_reason reason = elsewhere ? CLT_REASON_COMPILE_ERROR : CLT_REASON_KERNEL_NAME;
   char message[3 * MAX_NAMES_BYTES], text[4 * MAX_NAMES_BYTES], key[512];
   char names[MAX_NAMES_BYTES] = "", *rest, listed[2 * MAX_NAMES_BYTES] = "none";

@@ -159,8 +159,8 @@ static int compare_output(const clt_binding *binding, unsigned turn, clt_executo
     const bool untouched = n_untouched == arg->bytes / arg->element.bytes;
     if (n_untouched > 0 && !untouched)
       clt_text_printf(&text,
-                      "argument '%s': elements that were never written: %zu; write them, or give the argument a "
-                      "\"FillType\" for what they contain before the run\n",
+                      "argument '%s': elements that were never written: %zu; write them, or, if no configuration needs "
+                      "to, give the argument a \"FillType\" for what they contain before the run\n",
                       arg->name, n_untouched);
     clt_text_printf(&text, "argument '%s', ", arg->name);
     describe_wrong(&text, &compared.first, binding, result);

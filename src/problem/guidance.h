@@ -44,6 +44,8 @@ bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, s
 
 /* Whether a global or local size uses a tuning parameter (index in the space). */
 bool clt_instance_launch_uses(const clt_instance *instance, size_t parameter);
+/* Whether the kernel's files mention local memory. False: a generated kernel. */
+bool clt_instance_has_local_memory(const clt_instance *instance);
 
 /* With a cold cache, a problem counts as a different one, with its own key and a name that ends with this suffix. */
 #define CLT_COLD_NAME " (cold cache)"

@@ -243,6 +243,17 @@ int clt_kernel_text(char **out, const clt_instance *instance, const char *file, 
   return rc;
 }
 
+bool clt_instance_has_local_memory(const clt_instance *instance) {
+  const char *file = instance->problem->kernel_file;
+  char *text = NULL;
+  if (file == NULL || clt_kernel_text(&text, instance, file, NULL)) return false;
+  char *plain = clt_plain_source(text);
+  const bool has = plain && (clt_next_word(plain, plain, "__local") || clt_next_word(plain, plain, "local"));
+  free(plain);
+  free(text);
+  return has;
+}
+
 void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user) {
   const clt_problem *problem = instance->problem;
   if (problem->kernel_file == NULL) return; /* a generator gets all of them */

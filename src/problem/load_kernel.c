@@ -220,11 +220,13 @@ static void load_launches(clt_problem *problem, const clt_launch *defaults, cons
 
 /* --- the section --- */
 
+static const char *const limit[] = {"LocalMemoryBytes", NULL}; /* other names are free */
+
 void clt_load_hints(clt_problem *problem, const clt_node *section) {
   clt_node object = clt_node_member(section, "Resources");
   const char *name;
   json_t *value;
-  if (object.json && clt_read_object(&object, NULL, false)) {
+  if (object.json && clt_read_object(&object, limit, false)) {
     problem->resources = clt_node_new(&object, json_object_size(object.json), sizeof *problem->resources);
     json_object_foreach((json_t *)object.json, name, value) if (!json_is_null(value) &&
                                                                 isalpha((unsigned char)name[0]) &&

@@ -43,6 +43,7 @@ typedef struct finals {
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
   clt_measurement *front; /* several objectives: n_front, as the search had it */
   size_t n_front;
+  bool told; /* the command that shows a failure */
 } finals;
 
 static int by_rank(const void *a, const void *b) {
@@ -74,16 +75,32 @@ static const clt_ranked *best_left(const clt_session *s) {
   return claimed;
 }
 
+/* "; 'clatune verify PROBLEM --configuration "a=1 b=2" --size n=64' shows the failure" */
+static void add_command(clt_text *out, const clt_session *s, const char *name, bool races) {
+  const clt_instance *instance = s->settings->instance;
+  const clt_problem *problem = clt_instance_problem(instance);
+  clt_text_printf(out, "; 'clatune verify PROBLEM --configuration \"%s\"", name);
+  for (size_t i = 0; i < clt_problem_n_sizes(problem); i++) {
+    const clt_size size = clt_instance_size(instance, i);
+    if (size.value != clt_problem_size(problem, i).value)
+      clt_text_printf(out, " --size %s=%lld", size.name, (long long)size.value);
+  }
+  clt_text_printf(out, "%s' shows the failure", races ? " --oclgrind" : "");
+}
+
 /* log: nullable; its first line is quoted, and the next one if that ends with a colon. */
-static void warn_of(const clt_session *s, clt_config config, const char *what, const char *log) {
+static void warn_of(const clt_session *s, clt_config config, const char *what, const char *log, bool shows) {
   char name[512];
+  clt_text command = {0};
   const char *line = log ? log : "";
   size_t n = strcspn(line, "\n");
   if (n > 0 && line[n - 1] == ':' && line[n]) n += 1 + strcspn(line + n + 1, "\n");
   n = n < 300 ? n : 300;
   clt_config_print(name, sizeof name, s->loop.space, config);
-  clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING, "finalist %s: %s%s%.*s", name, what, n ? ": " : "",
-          (int)n, line);
+  if (shows && s->settings->instance) add_command(&command, s, name, clt_starts_with(line, "Oclgrind"));
+  clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING, "finalist %s: %s%s%.*s%s", name, what, n ? ": " : "",
+          (int)n, line, command.bytes ? command.bytes : "");
+  clt_text_release(&command);
 }
 
 /* Out of memory with others prepared at the same time is no failure of the configuration. */
@@ -100,7 +117,7 @@ static int record_finalist(finals *f, clt_session *s, size_t i, clt_error *error
   int rc = CLT_OK;
   if (lacks_memory(f, i)) {
     f->n_out_of_memory += i < f->n_field;
-    warn_of(s, m->config, "left out, as the memory does not suffice for all finalists at once", NULL);
+    warn_of(s, m->config, "left out, as the memory does not suffice for all finalists at once", NULL, false);
     return CLT_OK;
   }
   /* A failure does not depend on the objective. */
@@ -135,7 +152,8 @@ static int record_finalist(finals *f, clt_session *s, size_t i, clt_error *error
     return CLT_OK;
   }
   f->n_rejected += i < f->n_field;
-  warn_of(s, m->config, clt_reason_text(m->reason), m->log);
+  warn_of(s, m->config, clt_reason_text(m->reason), m->log, !f->told);
+  f->told = true;
   return CLT_OK;
 }
 

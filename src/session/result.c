@@ -330,18 +330,38 @@ static int note_device(clt_session *s, clt_error *error) {
 }
 
 /* A tuning parameter that the incorrect configuration changes, all correct ones leave at its default, and no size of a
- * launch depends on; NULL: none. */
+ * launch depends on; NULL: none. Zero, booleans and texts are no amount of work. */
 static const char *find_unscaled(const clt_session *s, clt_config incorrect) {
   const clt_instance *instance = s->settings->instance;
   const clt_space *space = s->loop.space;
   for (size_t p = 0; instance && s->n_ranked > 0 && p < clt_space_n_parameters(space); p++) {
+    const clt_parameter *parameter = clt_space_parameter(space, p);
     const clt_value usual = clt_space_value(space, clt_instance_default(instance), p);
     bool fits = !clt_value_equal(clt_space_value(space, incorrect, p), usual) && !clt_instance_launch_uses(instance, p);
+    for (size_t i = 0; fits && i < parameter->n_values; i++)
+      fits = parameter->values[i].type != CLT_BOOL && clt_value_number(parameter->values[i]) > 0;
     for (size_t i = 0; fits && i < s->n_ranked; i++)
       fits = clt_value_equal(clt_space_value(space, s->ranked[i].config, p), usual);
-    if (fits) return clt_space_parameter(space, p)->name;
+    if (fits) return parameter->name;
   }
   return NULL;
+}
+
+static void warn_of_wrong(const clt_session *s, int64_t n_wrong, clt_config example) {
+  char name[512], hint[300] = "";
+  const clt_instance *instance = s->settings->instance;
+  const char *unscaled = find_unscaled(s, example);
+  const bool may_race = instance && clt_instance_has_local_memory(instance) && clt_oclgrind_installed();
+  clt_config_print(name, sizeof name, s->loop.space, example);
+  if (unscaled)
+    snprintf(hint, sizeof hint,
+             "if %s changes how much a work-item computes, the GlobalSize must depend on it, as in \"n // %s\"; else ",
+             unscaled, unscaled);
+  clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING,
+          "%lld of %lld evaluations gave an incorrect result, the first with %s: %sthe kernel has a bug, a "
+          "constraint is missing, or the tolerance is too small; 'clatune verify' lists the incorrect elements%s",
+          (long long)n_wrong, (long long)s->result->evaluations, name, hint,
+          may_race ? "; 'clatune verify PROBLEM --configuration \"...\" --oclgrind' finds missing barriers" : "");
 }
 
 int clt_session_summarise(clt_session *s, clt_error *error) {
@@ -365,21 +385,8 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
   }
   const clt_counted_result *counts = (const clt_counted_result *)result;
   const int64_t n_wrong = counts->by_reason[CLT_REASON_WRONG_OUTPUT];
-  if (2 * n_wrong > result->evaluations - result->n_correct && s->evaluator && s->evaluator->measures_device) {
-    char name[512], hint[300] = "";
-    const clt_config example = counts->example[CLT_REASON_WRONG_OUTPUT];
-    const char *unscaled = find_unscaled(s, example);
-    clt_config_print(name, sizeof name, s->loop.space, example);
-    if (unscaled)
-      snprintf(
-          hint, sizeof hint,
-          "if %s changes how much a work-item computes, the GlobalSize must depend on it, as in \"n // %s\"; else ",
-          unscaled, unscaled);
-    clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING,
-            "%lld of %lld evaluations gave an incorrect result, the first with %s: %sthe kernel has a bug, a "
-            "constraint is missing, or the tolerance is too small; 'clatune verify' lists the incorrect elements",
-            (long long)n_wrong, (long long)result->evaluations, name, hint);
-  }
+  if (2 * n_wrong > result->evaluations - result->n_correct && s->evaluator && s->evaluator->measures_device)
+    warn_of_wrong(s, n_wrong, counts->example[CLT_REASON_WRONG_OUTPUT]);
   result->search_s = s->loop.search_s;
   result->comparable = s->loop.default_options && s->sources.n == 0 && settings->n_begin_with == 0 &&
                        settings->model == NULL && settings->configurations == NULL && !result->stopped &&

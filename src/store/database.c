@@ -196,8 +196,7 @@ static int open_one_way(sqlite3 **out, const char *path, bool immutable, bool *i
 int clt_database_open_to_read(sqlite3 **out, const char *path, bool *is_converted, clt_error *error) {
   clt_error why = {0};
   struct stat status;
-  if (stat(path, &status) && errno == ENOENT)
-    return clt_fail(error, CLT_E_NOT_FOUND, "there is no store '%s'; 'clatune tune' creates it", path);
+  if (stat(path, &status) && errno == ENOENT) return clt_fail(error, CLT_E_NOT_FOUND, "there is no store '%s'", path);
   if (check_regular(path, error)) return CLT_E_STORE;
   int rc = open_one_way(out, path, false, is_converted, &why);
   int cause = *out ? sqlite3_errcode(*out) : SQLITE_OK;

@@ -74,7 +74,7 @@ class Messages(CliTest):
                            {"Name": "x", "AccessType": "ReadOnly", "FillType": "Random", **vector}, y]}, "Reference": kernel}
             (self.folder / "k.json").write_text(json.dumps(problem))
             log = self.clatune_json("verify", "k.json", *POCL, expect=5)["log"]
-            self.assertIn('elements that were never written: 3; write them, or give the argument a "FillType"', log)
+            self.assertIn('elements that were never written: 3; write them, or, if no configuration needs to, give the argument a "FillType"', log)
         y.update(FillType="Constant", FillValue=7)
         (self.folder / "k.json").write_text(json.dumps(problem))
         said = self.clatune("verify", "k.json", *POCL).stdout

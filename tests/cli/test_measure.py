@@ -110,11 +110,27 @@ class WrongResults(SimulatedTest):
     def test_a_parameter_that_may_change_the_work_of_an_item(self):
         self.write_problem(12, 1)
         self.simulate(time_s=TIME_S, wrong="a > 0")
+        self.assertNotIn("GlobalSize", self.tune_all())  # nobody divides by 0
+        self.edit("copy.json", '"list(range(12))", "Default": 0', '"list(range(1, 12))", "Default": 1')
+        self.simulate(time_s=TIME_S, wrong="a > 1")
         hint = r'if a changes how much a work-item computes, the GlobalSize must depend on it, as in "n // a"; else the kernel has a bug'
         self.assertRegex(self.tune_all(), hint)
         self.edit("copy.json", '"GlobalSize": {"X": "n"}', '"GlobalSize": {"X": "n // (a + 1)"}')
         self.assertNotRegex(self.tune_all(), hint)
         self.assertIn(": the kernel has a bug", self.tune_all())
+
+    def test_a_kernel_with_local_memory_may_lack_a_barrier(self):
+        self.write_problem(12, 1)
+        self.simulate(time_s=TIME_S, wrong="a > 0")
+        for path in (self.folder / "bin/oclgrind", self.folder / "lib/liboclgrind-rt-icd.so"):
+            path.parent.mkdir()
+            path.write_text("")
+            path.chmod(0o755)
+        self.environment["PATH"] = f"{self.folder}/bin:{self.environment['PATH']}"
+        hint = "elements; 'clatune verify PROBLEM --configuration \"...\" --oclgrind' finds missing barriers"
+        self.assertNotIn("barrier", self.tune_all())
+        self.edit("copy.cl", "{", "{ __local int tile[1];")
+        self.assertIn(hint, self.tune_all())
 
     def test_none_where_other_failures_are_more(self):
         self.write_problem(12, 1)

@@ -150,7 +150,7 @@ class Mistakes(CliTest):
         self.assertIn("PROBLEM", self.message("tune", expect=2))
 
     def test_number_out_of_range(self):
-        self.assertIn("--budget", self.message("tune", "scale.json", "--budget", "0", expect=2))
+        self.assertIn("--budget' needs a whole number of at least 1, not '0'\n", self.message("tune", "scale.json", "--budget", "0", expect=2))
 
     def test_option_of_another_searcher(self):
         text = self.message("tune", "scale.json", "--searcher", "random", "--second-stage", "5", expect=2)

@@ -105,7 +105,10 @@ class Store(SimulatedTest):
     def test_mistakes(self):
         self.assertIn("where, init, list", self.store("burn", expect=2).stderr)
         self.assertIn("'twice'", self.store("list", "twice", expect=2).stderr)
-        self.assertIn("there is no store", self.store("import", "none.sqlite", expect=1).stderr)
+        self.assertEqual(self.store("merge", "none.json", expect=1).stderr,
+                         "clatune: cannot open 'none.json': No such file or directory\n")
+        for of in ((), ("--of", "copy.json")):
+            self.assertIn("'copy.json' is a problem file; add a recording or a store", self.store("import", "copy.json", *of, expect=2).stderr)
         (self.folder / "junk.sqlite").write_text("this is no database at all, but long enough to be looked at")
         self.assertIn("not a store", self.store("import", "junk.sqlite", expect=6).stderr)
         self.assertEqual(self.n_records("a.sqlite"), 20)

@@ -26,6 +26,10 @@ class WrongFile(SimulatedTest):
             said = self.clatune(command, "copy.cl", "--device", "Simulated", *more, expect=1).stderr
             self.assertIn("'copy.cl' is a kernel, not a problem file; 'clatune init copy.cl'", said, command)
 
+    def test_a_problem_in_place_of_a_kernel(self):
+        said = self.clatune("init", "copy.json", "--device", "Simulated", expect=1).stderr
+        self.assertEqual(said, "clatune: 'copy.json' is a problem file, not a kernel; 'clatune tune copy.json' tunes it\n")
+
     def test_broken_json_in_a_problem_is_not_taken_for_a_kernel(self):
         (self.folder / "broken.json").write_text("{")
         self.assertNotIn("init", self.clatune("space", "broken.json", expect=1).stderr)

@@ -162,7 +162,9 @@ static void a_missing_kernel_is_named(void **state) {
   } cases[] = {{"kernel void scale(global float *out, int n) {}", CLT_REASON_KERNEL_NAME},
                {"kernel void another(global float *out, int n) {}", CLT_REASON_KERNEL_NAME},
                {"#if 0\nkernel void other() {}\n#endif\nkernel void scale() {}", CLT_REASON_COMPILE_ERROR},
-               {"#define NAME(x) f_##x\nkernel void NAME(1)() {}", CLT_REASON_COMPILE_ERROR}};
+               {"#define NAME(x) f_##x\nkernel void NAME(1)() {}", CLT_REASON_KERNEL_NAME},
+               {"#define NAME(x) ot##x\nkernel void NAME(1)() {}\n#if 0\nkernel void NAME(her)() {}\n#endif",
+                CLT_REASON_COMPILE_ERROR}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     bench_reset(b);
     bench_source(b, cases[i].source, "");

@@ -98,6 +98,18 @@ static void misspelt_keys_are_found(void **state) {
                  "did you mean \"Repeat\"?");
   expect_mistake(18, "\"Launches\": [{\"Colour\": 1}]", CLT_E_FORMAT, 18, "KernelSpecification.Launches[0].Colour",
                  "there is no key \"Colour\"");
+  expect_mistake(3, "\"Restrictions\": [], \"ConfigurationSpace\": {", CLT_E_FORMAT, 3, "Restrictions",
+                 "did you mean \"ConfigurationSpace.Conditions\"?");
+  expect_mistake(7, "\"Constraints\": [\"wg <= 8\"],", CLT_E_FORMAT, 7, "ConfigurationSpace.Constraints",
+                 "did you mean \"Conditions\"?");
+  expect_mistake(14, "\"Options\": [], \"Arguments\": [", CLT_E_FORMAT, 14, "KernelSpecification.Options",
+                 "did you mean \"CompilerOptions\"?");
+  expect_mistake(14, "\"Arguments\": [{\"Tolerance\": 1},", CLT_E_FORMAT, 14,
+                 "KernelSpecification.Arguments[0].Tolerance", "did you mean \"AbsoluteTolerance\"?");
+  expect_mistake(14, "\"WorkGroupSize\": 8, \"Arguments\": [", CLT_E_FORMAT, 14, "KernelSpecification.WorkGroupSize",
+                 "did you mean \"LocalSize\"?");
+  expect_mistake(14, "\"Resources\": {\"LocalMemory\": 1}, \"Arguments\": [", CLT_E_FORMAT, 14,
+                 "KernelSpecification.Resources.LocalMemory", "did you mean \"LocalMemoryBytes\"?");
 }
 
 static void keys_of_other_tools_are_ignored(void **state) {

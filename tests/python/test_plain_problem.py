@@ -160,8 +160,9 @@ def test_spaces_that_make_no_sense():
         clatune.Space({"a": [1]}, default={"b": 1})
     with pytest.raises(ValueError, match="not a name in C"):
         clatune.Space({"1a": [1]})
-    with pytest.raises(TypeError, match="list"):
-        clatune.Space({"a": [1]}, constraints="a > 1")
+    for constraint in ("a > 1", lambda a: a > 1):
+        with pytest.raises(TypeError, match=r"must be a list; write each expression as text, such as \['a \* b"):
+            clatune.Space({"a": [1]}, constraints=constraint)
     with pytest.raises(clatune.Error, match="nope"):
         clatune.Space({"a": [1, 2]}, constraints=["a > nope"]).count()
     for values, text in (({1, 2}, "'a' must be a list, not {1, 2}"), (None, "'a' must be a list, not None"), (16, "'a' must be a list, not 16"), ([], "'a' has no values"),

@@ -1,5 +1,6 @@
 """The checks that a winner must pass in addition to the search: another size, and --oclgrind (docs/explanation/sessions.md)."""
 import json
+import re
 
 from simulation import TIME_S, SimulatedTest, main
 
@@ -20,6 +21,8 @@ class Winner(SimulatedTest):
         self.assertRegex(answer["second_size"], r"^n=\d+$")
         said = self.clatune("tune", "copy.json", "--device", "Simulated", "--searcher", "exhaustive", "--store", "s.sqlite").stderr
         self.assertRegex(said, r"finalist a=2 b=0: the result differs from the reference: at n=\d+: ")
+        self.assertIn("; 'clatune verify PROBLEM --configuration \"a=2 b=0\"' shows the failure\n", said)
+        self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "a=2 b=0", expect=5)
         why = "the best of the search, a=2 b=0 (3.333 us), failed as a finalist: the result differs from the reference"
         self.assertIn(why, answer["notes"])
         self.assertIn(why, self.clatune("tune", "copy.json", "--device", "Simulated", "--searcher", "exhaustive", "--no-store").stdout)
@@ -29,8 +32,10 @@ class Winner(SimulatedTest):
         self.assertEqual(self.tune()["best"]["configuration"]["a"], 1)
 
     def test_a_winner_that_is_right_at_even_sizes_only_is_out(self):
-        self.simulate(time_s="1e-5 / (1 + a)", wrong="n % 2 and a == 2")
-        self.assertEqual(self.tune()["best"]["configuration"]["a"], 1)
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n % 2 and a")
+        self.assertEqual(self.tune()["best"]["configuration"]["a"], 0)
+        said = self.clatune("tune", "copy.json", "--device", "Simulated", "--searcher", "exhaustive", "--no-store", "--size", "n=1000").stderr
+        self.assertEqual(re.findall("--configuration.*' shows the failure", said), ["--configuration \"a=2 b=0\" --size n=1000' shows the failure"])
 
     def test_what_the_default_gets_wrong_too_is_held_against_nobody(self):
         self.simulate(time_s="1e-5 / (1 + a)", wrong="n != 1024")
