@@ -46,6 +46,7 @@ typedef struct clt_lookup_result {
   size_t n_launches;
   bool unconfirmed; /* only one agent of a shared database, another than this machine, has measured it */
   bool is_public;   /* from the public results that clatune is installed with */
+  bool unchecked;   /* measured, but no finalist: no check on other inputs or sizes is known (kernels only) */
 } clt_lookup_result;
 void clt_lookup_result_release(clt_lookup_result *found); /* frees its members */
 

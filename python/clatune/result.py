@@ -116,6 +116,7 @@ class Lookup(Configuration):
         self.stale: bool = answer["stale"]  #: worth tuning again
         self.public: bool = answer["public"]  #: from the public results that clatune is installed with
         self.unconfirmed: bool = answer["unconfirmed"]  #: only one agent of a shared database has measured it
+        self.unchecked: bool = answer["unchecked"]  #: no check on other inputs or sizes is known
         self.source: str | None = answer["source"]  #: the kernel's, if a program or function writes it
         self.measured_on: str | None = answer["measured_on"]
         self.measured_at: str | None = answer["measured_at"]  #: the sizes

@@ -9,6 +9,7 @@
 #include "problem/command.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
+#include "store/best.h"
 
 /* --- exported texts --- */
 
@@ -79,7 +80,8 @@ static const clt_line answer_lines[] = {
     {"known from",
      "{tier}[{?stale}{?tier=nearest-size}{?measured_at=$sizes_text} (stale: measured with another version of the "
      "kernel or problem file; tune it again)|{?stale} (stale: tune it again)][: {device_name}[, {measured_at}]]"
-     "[{?public}; from the public results][{?unconfirmed}; from one agent, not confirmed]"},
+     "[{?public}; from the public results][{?unconfirmed}; from one agent, not confirmed]"
+     "[{?unchecked}; " CLT_UNCHECKED ", run 'clatune tune' to its end]"},
     {"launch", "{kernel}: global {global:x}, local [{local:x}|left to the driver][{?repeat>1}, {repeat} times]",
      .each = "launches"},
     {"expected",
@@ -101,14 +103,14 @@ static json_t *answer_json(const clt_instance *instance, const clt_objective *ob
   }
   char *sizes = clt_instance_sizes_text(instance);
   json_t *out =
-      json_pack("{s:s, s:b, s:o, s:o, s:s, s:b, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tier",
+      json_pack("{s:s, s:b, s:o, s:o, s:s, s:b, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tier",
                 clt_tier_name(found->tier), "public", found->is_public && found->tier != CLT_TIER_DEFAULT,
                 "configuration", cli_json_configuration_text(instance, found->configuration), "text",
                 clt_json_text(found->configuration), "options", found->options, "uses_options",
                 clt_problem_has_options(clt_instance_problem(instance)) || (source && found->options[0]),
                 "expected_time_s", clt_json_real(found->expected_time_s), "stale", found->stale, "unconfirmed",
-                found->unconfirmed, "sizes_text", clt_json_text(sizes), "measured_on", clt_json_text(device),
-                "device_name", device_name, "measured_at", clt_json_text(at), "objective",
+                found->unconfirmed, "unchecked", found->unchecked, "sizes_text", clt_json_text(sizes), "measured_on",
+                clt_json_text(device), "device_name", device_name, "measured_at", clt_json_text(at), "objective",
                 clt_json_objective(objective), "expected_value", clt_json_real(found->expected_value), "launches",
                 clt_json_launches(found->launches, found->n_launches), "source", clt_json_text(source));
   free(sizes);
@@ -127,6 +129,8 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
     cli_message(CLI_FOUND,
                 "warning: nothing is known for this device and these sizes; these are the default values; run 'clatune "
                 "tune' first");
+  if (found.unchecked && !json && strcmp(format, "text") != 0 && !quiet)
+    cli_message(CLI_FOUND, "note: " CLT_UNCHECKED "; run 'clatune tune' to its end");
   const bool unused = clt_problem_is_command(subject.problem) && !clt_problem_has_options(subject.problem);
   if (strcmp(format, "options") == 0 && unused && !quiet)
     cli_message(CLI_FOUND,
@@ -140,7 +144,8 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
   if (strcmp(format, "options") == 0) puts(found.options);
   if (strcmp(format, "source") == 0) fputs(plan->source, stdout);
   if (strcmp(format, "cmake") == 0) {
-    snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
+    snprintf(from, sizeof from, "': %s%s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "",
+             found.unchecked ? "; " CLT_UNCHECKED : "");
     print_cmake(subject.problem, from, found.configuration, found.options);
   }
   clt_plan_free(plan);

@@ -12,6 +12,7 @@
 #include "problem/plan.h"
 #include "space/expr.h"
 #include "space/space.h"
+#include "store/best.h"
 
 /* --- collecting --- */
 
@@ -23,6 +24,7 @@ typedef struct export_entry {
   char *source;          /* if it is generated; else NULL */
   int64_t *sizes;        /* in the problem's order */
   double time_s;
+  bool unchecked;          /* CLT_UNCHECKED */
   clt_c_formulas formulas; /* its launches and validity at other sizes */
 } export_entry;
 
@@ -79,7 +81,8 @@ static int collect_entry(void *user, const clt_instance *instance, const clt_loo
                       .driver = strdup(device->driver_version),
                       .configuration = strdup(portable ? portable->configuration : found->configuration),
                       .sizes = calloc(n_sizes + 1, sizeof *e->sizes),
-                      .time_s = time_s};
+                      .time_s = time_s,
+                      .unchecked = !portable && found->unchecked};
   if (!e->device || !e->driver || !e->configuration || !e->sizes) return CLT_E_MEMORY;
   int rc = clt_config_parse(&config, space, e->configuration, NULL);
   if (rc == CLT_OK && export->generated) rc = generate_entry(e, instance, config, export->error);
@@ -238,6 +241,7 @@ static void add_entry(const exported *export, const export_entry *e) {
   clt_text *const out = export->out;
   clt_named_value p;
   size_t n = 0;
+  if (e->unchecked) clt_text_add(out, "    /* " CLT_UNCHECKED " */\n");
   clt_text_add(out, "    {");
   add_string(out, e->device);
   clt_text_add(out, ", ");

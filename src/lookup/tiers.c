@@ -48,29 +48,10 @@ static bool is_valid_elsewhere(void *user, clt_config config) {
   return clt_instance_valid_at(elsewhere->instance, config, elsewhere->sizes);
 }
 
-/* elsewhere: nullable. describer: whose description of the key is used, which is not believed about measurements of
- * others; 0: it is one's own, or proven. */
-static int find_best(clt_measurement *out, bool *alone, clt_store *store, const clt_store_key *key, int64_t describer,
-                     const clt_space *space, const clt_objective *objective, other_sizes *elsewhere, clt_error *error) {
-  clt_best_query query = {.objective = objective,
-                          .accepts = elsewhere ? is_valid_elsewhere : NULL,
-                          .user = elsewhere,
-                          .only = describer,
-                          .believes = describer != 0,
-                          .beside = CLT_CONFIG_NONE};
-  clt_best_known best;
-  int rc = clt_store_best(&best, store, key, space, &query, error);
-  if (rc == CLT_OK) *out = best.measurement;
-  if (rc == CLT_OK) *alone = best.alone;
-  return rc;
-}
-
-/* --- filling an answer --- */
-
 /* The record that an answer is based on; texts are borrowed. */
 typedef struct answer_basis {
   clt_tier tier;
-  bool stale, alone, is_public;
+  bool stale, alone, unchecked, is_public;
   clt_measurement best; /* config CLT_CONFIG_NONE: none */
   const char *device, *sizes;
 } answer_basis;
@@ -80,6 +61,27 @@ static void begin_answer(answer_basis *out, clt_tier tier, const char *device, c
   *out = (answer_basis){.tier = tier, .device = device, .sizes = sizes};
   clt_measurement_init(&out->best, CLT_CONFIG_NONE);
 }
+
+/* elsewhere: nullable. describer: whose description of the key is used, which is not believed about measurements of
+ * others; 0: it is one's own, or proven. */
+static int find_best(answer_basis *out, clt_store *store, const clt_store_key *key, int64_t describer,
+                     const clt_space *space, const clt_objective *objective, other_sizes *elsewhere, clt_error *error) {
+  clt_best_query query = {.objective = objective,
+                          .accepts = elsewhere ? is_valid_elsewhere : NULL,
+                          .user = elsewhere,
+                          .only = describer,
+                          .believes = describer != 0,
+                          .beside = CLT_CONFIG_NONE};
+  clt_best_known best;
+  int rc = clt_store_best(&best, store, key, space, &query, error);
+  if (rc) return rc;
+  out->best = best.measurement;
+  out->alone = best.alone;
+  out->unchecked = !best.compared;
+  return CLT_OK;
+}
+
+/* --- filling an answer --- */
 
 static int fill_result(clt_lookup_result *out, const answer_basis *basis, const clt_instance *instance,
                        const clt_objective *objective, clt_error *error) {
@@ -91,6 +93,7 @@ static int fill_result(clt_lookup_result *out, const answer_basis *basis, const 
       .stale = basis->stale,
       .unconfirmed = basis->alone,
       .is_public = basis->is_public,
+      .unchecked = basis->unchecked && !clt_problem_is_command(clt_instance_problem(instance)),
       .expected_time_s = known_here ? clt_objective_metric_value(objective, 0, m) : NAN,
       .expected_value = known_here ? clt_objective_value(objective, m) : NAN,
       .configuration = clt_config_string(clt_instance_space(instance), m->config),
@@ -156,13 +159,14 @@ static int answer_from_others(answer_basis *out, answer_search *s, const clt_rel
     related->all[i].tier = tier_of(&related->all[i], clt_instance_device(instance));
   if (related->n) qsort(related->all, related->n, sizeof *related->all, by_nearness);
   for (const clt_related *r = related->all; rc == CLT_OK && r < related->all + related->n && r->tier <= last; r++) {
-    bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_kernel, alone = false;
-    clt_measurement best;
+    bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_kernel;
+    answer_basis basis;
     if (r->tier < first) continue;
     if (found && (r->tier != out->tier || r->distance > r[-1].distance)) break;
     /* The problem has the same key at these sizes if they are right and the text is the current one, also in stores of
      * older versions, which lack the kernel key. */
     int64_t describer = r->d.voice;
+    begin_answer(&basis, r->tier, r->d.key.device, r->d.sizes);
     if (describer || (r->d.kernel[0] == '\0' && r->distance > 0)) {
       clt_instance *there = NULL;
       bool another;
@@ -174,11 +178,10 @@ static int answer_from_others(answer_basis *out, answer_search *s, const clt_rel
       if (describer && another && r->same_kernel) continue; /* the sizes are invented */
     }
     if (rc == CLT_OK)
-      rc = find_best(&best, &alone, r->store, &r->d.key, describer, clt_instance_space(instance), s->objective, NULL,
-                     error);
-    if (rc || best.config == CLT_CONFIG_NONE) continue;
-    if (rc == CLT_OK && (!found || present))
-      *out = (answer_basis){r->tier, !present || !r->same_driver, alone, false, best, r->d.key.device, r->d.sizes};
+      rc = find_best(&basis, r->store, &r->d.key, describer, clt_instance_space(instance), s->objective, NULL, error);
+    if (rc || basis.best.config == CLT_CONFIG_NONE) continue;
+    basis.stale = !present || !r->same_driver;
+    if (!found || present) *out = basis;
     if (present) break;
   }
   return rc;
@@ -203,8 +206,7 @@ static int answer_from_stores(answer_basis *out, answer_search *s, clt_owned *ow
   begin_answer(out, CLT_TIER_EXACT, s->key.device, s->sizes);
   for (size_t i = s->from; rc == CLT_OK && i < s->to && best->config == CLT_CONFIG_NONE; i++)
     if (s->catalog->stores[i].store)
-      rc =
-          find_best(&out->best, &out->alone, s->catalog->stores[i].store, &s->key, 0, space, s->objective, NULL, error);
+      rc = find_best(out, s->catalog->stores[i].store, &s->key, 0, space, s->objective, NULL, error);
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
     rc = answer_from_others(out, s, &of_text, CLT_TIER_OTHER_DRIVER, CLT_TIER_OTHER_DRIVER, error);
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && suits_models(s->objective)) {
@@ -293,7 +295,7 @@ static int visit_best(void *user, const clt_related *place, clt_instance **insta
       elsewhere.sizes[i] = other + (other == 0);
     }
     if (!is_another || (!own && !clt_problem_allows(clt_instance_problem(*instance), elsewhere.sizes))) continue;
-    rc = find_best(&basis.best, &basis.alone, place->store, &place->d.key, 0, clt_instance_space(*instance), objective,
+    rc = find_best(&basis, place->store, &place->d.key, 0, clt_instance_space(*instance), objective,
                    own ? NULL : &elsewhere, error);
     bool is_new = false;
     if (rc || basis.best.config == CLT_CONFIG_NONE) continue;

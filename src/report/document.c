@@ -8,6 +8,7 @@
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "report/report.h"
+#include "store/best.h"
 
 #define FASTEST 10
 #define MOST_VALUES 16 /* of a parameter in plots and text; of longer lists those with the best costs */
@@ -408,6 +409,8 @@ static void put_session(document_draft *d, json_t **json) {
   }
   json_array_foreach(json_object_get(t->session, "notes"), n, note)
       clt_json_append(&notes, clt_report_string(json_is_string(note) ? json_string_value(note) : ""));
+  if (t->unchecked)
+    clt_json_append(&notes, json_string("best configuration: " CLT_UNCHECKED ", run 'clatune tune' to its end"));
   clt_json_set(json, "notes", notes);
   clt_json_set(json, "session", session ? session : json_null());
 }

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "format/format.h"
 #include "measurement/measurement.h"
+#include "problem/command.h"
 #include "problem/guidance.h"
 #include "store/best.h"
 #include "store/store.h"
@@ -81,12 +82,18 @@ static int take_compared(double *cost, clt_tuning *t, size_t index, const clt_me
   return rc;
 }
 
+static bool is_program(const clt_tuning *t) {
+  if (t->instance) return clt_problem_is_command(clt_instance_problem(t->instance));
+  return t->device_info && strcmp(t->device_info->platform_name, "host") == 0;
+}
+
 /* best NULL: a recording, which has no comparisons. */
 static int find_best(clt_tuning *t, const clt_best_known *best) {
   clt_report_ranked fastest = {0};
   double cost;
   t->best = best ? find_row(t, best->measurement.config) : SIZE_MAX;
   t->best_is_finalist = t->best != SIZE_MAX && best->compared;
+  t->unchecked = t->best != SIZE_MAX && !best->compared && !is_program(t);
   if (t->best == SIZE_MAX && clt_tuning_fastest(t, &fastest, 1)) t->best = fastest.index;
   t->standard = find_row(t, default_of(t));
   t->default_cost = t->standard != SIZE_MAX && !t->best_is_finalist ? t->rows.items[t->standard].cost : NAN;

@@ -90,6 +90,7 @@ typedef struct clt_tuning {
    * correct. standard: the problem's default; SIZE_MAX: not known, or not measured. */
   size_t best, standard;
   bool best_is_finalist; /* a comparison of finalists establishes it */
+  bool unchecked;        /* CLT_UNCHECKED */
   double default_cost;   /* in the same comparison as the best; if there was none, in the search; NaN: not measured */
 } clt_tuning;
 

@@ -25,6 +25,9 @@ typedef struct clt_best_known {
                                   too; config CLT_CONFIG_NONE: none included both */
 } clt_best_known;
 
+/* Of a kernel's configuration that was not compared: only finalists' records show that there was such a check. */
+#define CLT_UNCHECKED "no check on other inputs or sizes is known"
+
 /* Of what was compared, what is known counts (words.h), and what the first voice says of a configuration until
  * two others agree on it. If nothing counts, the search's best does, unless it is better by a fifth than all that
  * others have measured: then the best without this voice. If one voice tips the answer, all that measured both vote. */

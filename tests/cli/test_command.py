@@ -108,7 +108,9 @@ class Figures(CommandTest):
         self.assertIn("best configuration  a=4 b=2\nfigure              42 points\n", report)
         self.assertRegex(report, r"\n +42 +\S+( %)? \* a=4 b=2\n")
         self.assertNotRegex(report, r"[0-9] [mun]?s( |\n)")
-        self.assertIn("42 points", self.clatune("lookup", "p.json", "--store", "s.sqlite").stdout)
+        found = self.clatune("lookup", "p.json", "--store", "s.sqlite").stdout
+        self.assertIn("42 points", found)
+        self.assertNotIn("no check", found + self.clatune("report", "s.sqlite", "--text").stdout)  # that is of kernels
 
     def points(self):
         self.program("run.sh", self.SCRIPT)

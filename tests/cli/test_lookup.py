@@ -130,6 +130,23 @@ class Lookup(SimulatedTest):
         self.assertIsNone(answer["expected_time_s"])
         self.assertIn("-Dn=2048", answer["options"])
 
+    def test_what_was_no_finalist_is_not_known_to_be_checked_elsewhere(self):
+        unchecked = "no check on other inputs or sizes is known"
+        tune = ("--searcher", "random", "--budget", "30", "--size", "n=1024", "--store", "s.sqlite")
+        ask = ("--device", "Simulated", "--size", "n=1024")
+        for finalists, said in ("0", True), ("5", False):  # without finalists, the store is as after an interrupted search
+            self.tune(*tune, "--finalists", finalists)
+            self.assertEqual(self.on_device("--size", "n=1024")["unchecked"], said)
+            self.assertEqual(self.on_device("--size", "n=512")["unchecked"], said)
+            for form, out, error in (("text", said, False), ("options", False, said), ("cmake", said, said)):
+                found = self.clatune("lookup", "copy.json", "--store", "s.sqlite", *ask, "--format", form)
+                self.assertEqual((unchecked in found.stdout, unchecked in found.stderr), (out, error), form)
+            header = self.look_up("--format", "header")
+            first = header[:header.index("    {\"")].splitlines()[-1]
+            self.assertEqual(first == f"    /* {unchecked} */", said, header)
+            report = self.clatune("report", "s.sqlite", "--text").stdout
+            self.assertEqual(unchecked in report, said, report)
+
     def test_a_default_size_may_depend_on_the_device(self):
         described = problem(4, 3)
         described["ProblemParameters"][0]["Default"] = "2048 if device.type == 'gpu' else 512"
