@@ -25,6 +25,7 @@
 #define NOISE_FACTOR 2.0                /* times the spread: how far behind in the ranking the best may be */
 #define MOST_FINALISTS CLT_MOST_LEADERS /* however noisy */
 #define MOST_FRONT 16                   /* finalists from the front of several objectives */
+#define FEW_REJECTED 3                  /* from so many on, what rejected finalists have in common is suspicious */
 /* On CPUs the times of a process depend on its memory pages, for a transpose by a tenth and more. */
 #define CPU_PROCESSES 3
 
@@ -35,6 +36,9 @@ typedef struct finals {
   size_t next;            /* index in the ranking of the first that has not taken part */
   size_t n_standing;      /* of the field: correct; they take part again if others are replaced */
   size_t n_rejected;      /* of the field, in this attempt */
+  size_t n_incorrect;     /* of the field, in all attempts: those with a fault of the kernel */
+  clt_config incorrect;   /* the first of these */
+  bool *differs;          /* for each tuning parameter: whether these have different values, or all have the same */
   size_t n_out_of_memory; /* of the field, in all attempts: not rejected, as each alone may fit */
   clt_config beside;      /* timed next to the winner for the searcher; CLT_CONFIG_NONE: nothing */
   clt_config champion;    /* the best known in the store, which the winner must beat; CLT_CONFIG_NONE: none */
@@ -62,6 +66,67 @@ static bool is_copy(const clt_session *s, size_t i) {
   const clt_ranked *r = &s->ranked[i];
   return i > 0 && instance && clt_problem_generates(clt_instance_problem(instance)) && r->cost == r[-1].cost &&
          r->median_cost == r[-1].median_cost && r->spread == r[-1].spread;
+}
+
+static bool has_value_of(const clt_session *s, clt_config config, size_t p, clt_config other) {
+  return clt_value_equal(clt_space_value(s->loop.space, config, p), clt_space_value(s->loop.space, other, p));
+}
+
+/* Whether a configuration has all that the incorrect finalists have in common: a kernel's fault often depends on two or
+ * three of its parameters, and those that have it would take one place after the other. */
+static bool is_suspect(const finals *f, const clt_session *s, clt_config config) {
+  const size_t n = f->n_incorrect < FEW_REJECTED ? 0 : clt_space_n_parameters(s->loop.space);
+  bool any = false;
+  for (size_t p = 0; p < n; p++) {
+    if (f->differs[p]) continue;
+    if (!has_value_of(s, config, p, f->incorrect)) return false;
+    any = true;
+  }
+  return any;
+}
+
+static void note_incorrect(finals *f, const clt_session *s, clt_config config) {
+  if (f->n_incorrect++ == 0) f->incorrect = config;
+  for (size_t p = 0; p < clt_space_n_parameters(s->loop.space); p++) {
+    bool varies = f->n_incorrect > 1;
+    for (size_t i = 0; i < s->n_ranked && !varies; i++) varies = !has_value_of(s, s->ranked[i].config, p, config);
+    f->differs[p] |= !varies || !has_value_of(s, config, p, f->incorrect);
+  }
+}
+
+/* Moves suspects behind the others that are not further behind in the ranking than limit. */
+static int postpone_suspects(const finals *f, clt_session *s, double limit, clt_error *error) {
+  size_t n = 0, to = f->next;
+  clt_ranked *suspects = clt_new_array(s->n_ranked, sizeof *suspects);
+  if (suspects == NULL) return clt_fail_memory(error);
+  for (size_t i = f->next; i < s->n_ranked && s->ranked[i].rank <= limit; i++) {
+    const clt_ranked r = s->ranked[i];
+    *(is_suspect(f, s, r.config) ? &suspects[n++] : &s->ranked[to++]) = r;
+  }
+  memcpy(&s->ranked[to], suspects, n * sizeof *suspects);
+  free(suspects);
+  return CLT_OK;
+}
+
+/* Says what the incorrect finalists have in common. */
+static int note_suspects(const finals *f, clt_session *s, clt_error *error) {
+  const clt_space *space = s->loop.space;
+  clt_text values = {0};
+  size_t n = 0;
+  if (f->n_incorrect == 0 || !is_suspect(f, s, f->incorrect)) return CLT_OK;
+  for (size_t i = f->next; i < s->n_ranked; i++) n += !s->ranked[i].rejected && is_suspect(f, s, s->ranked[i].config);
+  for (size_t p = 0; p < clt_space_n_parameters(space); p++) {
+    if (f->differs[p]) continue;
+    char value[64];
+    clt_value_print(value, sizeof value, clt_space_value(space, f->incorrect, p));
+    clt_text_printf(&values, "%s%s=%s", values.n ? " " : "", clt_space_parameter(space, p)->name, value);
+  }
+  const int rc = clt_session_note(
+      s, error,
+      "%zu finalists failed, all with %s; of the other configurations with these values, %zu were not compared",
+      f->n_incorrect, values.bytes ? values.bytes : "", n);
+  clt_text_release(&values);
+  return rc;
 }
 
 /* The best in the ranking that is not rejected, and no claim if there are others; NULL: none left. */
@@ -152,8 +217,12 @@ static int record_finalist(finals *f, clt_session *s, size_t i, clt_error *error
     return CLT_OK;
   }
   f->n_rejected += i < f->n_field;
-  warn_of(s, m->config, clt_reason_text(m->reason), m->log, !f->told);
-  f->told = true;
+  if (!is_suspect(f, s, m->config)) { /* else a note at the end says it of all */
+    warn_of(s, m->config, clt_reason_text(m->reason), m->log, !f->told);
+    f->told = true;
+  }
+  if (i < f->n_field && (m->reason == CLT_REASON_WRONG_OUTPUT || m->reason == CLT_REASON_OUT_OF_BOUNDS))
+    note_incorrect(f, s, m->config);
   return CLT_OK;
 }
 
@@ -281,9 +350,12 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
         f->claimed[0], f->claimed[1]};
     limit = best ? best->rank * (1 + WINDOW) : 0;
     f->n = f->n_standing;
+    int rc = postpone_suspects(f, s, limit, error);
+    if (rc) return rc;
     for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
       /* It took part for the result's comparison and failed, or an equal one takes part. */
       if (s->ranked[f->next].rejected || is_copy(s, f->next)) continue;
+      if (f->n > 0 && is_suspect(f, s, s->ranked[f->next].config) && !is_suspect(f, s, f->configs[0])) break;
       const bool is_extra = has_known && is_claim(s, &s->ranked[f->next]);
       if (is_extra && (n_claims == 0 || f->n + wanted >= most)) continue;
       f->configs[f->n++] = s->ranked[f->next].config;
@@ -300,7 +372,7 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
       if (!there) f->configs[f->n++] = beside[k];
     }
     clt_session_progress(s, NULL);
-    int rc = compare_field(f, s, error);
+    rc = compare_field(f, s, error);
     if (rc) return rc;
     wanted = f->n_rejected;
   }
@@ -341,11 +413,6 @@ static int compare_unbound(finals *f, clt_session *s, clt_error *error) {
   return rc;
 }
 
-/* Whether the store's best known configuration becomes the result's. */
-static bool asks_store(const clt_session *s) {
-  return s->loop.store && !s->settings->is_separate && !s->settings->configurations;
-}
-
 /* What is known to be the best, and what others claim, so that it becomes known: also without the voice that claims
  * most, which could else keep the others' claims out for ever. */
 static int find_champions(finals *f, const clt_session *s, clt_error *error) {
@@ -353,7 +420,7 @@ static int find_champions(finals *f, const clt_session *s, clt_error *error) {
   clt_best_query query = {.objective = l->objective, .beside = CLT_CONFIG_NONE};
   clt_config *const places[] = {&f->champion, &f->claimed[0], &f->claimed[1]};
   clt_best_known best = {.voice = 0};
-  for (int i = 0; i < 3 && asks_store(s); i++) {
+  for (int i = 0; i < 3 && clt_session_asks_store(s); i++) {
     const int64_t voice = best.voice;
     if (i == 2 && voice == 0) break;
     query.believes = i > 0;
@@ -388,6 +455,7 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   finals f = {
       .configs = clt_new_array(most + 5, sizeof *f.configs), /* with the default, `beside`, champion and claimed */
       .measurements = clt_new_array(most + 5, sizeof *f.measurements),
+      .differs = clt_new_array(clt_space_n_parameters(s->loop.space), sizeof *f.differs),
       .beside = report.timed_beside,
       .champion = CLT_CONFIG_NONE,
       .claimed = {CLT_CONFIG_NONE, CLT_CONFIG_NONE},
@@ -395,9 +463,10 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   clt_measurement *best = &s->result->best;
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
   s->contest = "finalists";
-  int rc = f.configs && f.measurements ? CLT_OK : clt_fail_memory(error);
+  int rc = f.configs && f.measurements && f.differs ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = find_champions(&f, s, error);
   if (rc == CLT_OK) rc = play_finals(&f, s, most, error);
+  if (rc == CLT_OK) rc = note_suspects(&f, s, error);
   if (rc == CLT_OK && s->limits.binds && f.leader.config != CLT_CONFIG_NONE) rc = compare_unbound(&f, s, error);
   s->contest = NULL;
   if (s->result->n_front == 0 && f.n_front > 0) {
@@ -408,6 +477,7 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   }
   free(f.configs);
   free(f.measurements);
+  free(f.differs);
   bool stopped = rc == CLT_E_STOPPED, found = f.leader.config != CLT_CONFIG_NONE;
   if (rc && !stopped) {
     clt_measurement_release(&f.leader);
@@ -427,25 +497,4 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
                   "all of the %zu fastest configurations fail when run again on other data or at another size; "
                   "'clatune verify' shows why",
                   f.next);
-}
-
-int clt_session_take_best_known(clt_session *s, clt_error *error) {
-  const clt_search_loop *l = &s->loop;
-  clt_tune_result *result = s->result;
-  const clt_config standard = s->first == CLT_CONFIG_NONE ? s->first : clt_space_canonical(l->space, s->first);
-  const clt_best_query query = {.objective = l->objective, .beside = standard};
-  clt_best_known known;
-  char name[512];
-  if (!asks_store(s) || result->best.config == CLT_CONFIG_NONE) return CLT_OK;
-  int rc = clt_store_best(&known, l->store, &l->key, l->space, &query, error);
-  const clt_config config = known.measurement.config;
-  if (rc || config == CLT_CONFIG_NONE || config == clt_space_canonical(l->space, result->best.config)) return rc;
-  clt_config_print(name, sizeof name, l->space, result->best.config);
-  rc = clt_session_keep(&result->best, config, &known.measurement, error);
-  result->best_is_finalist = known.compared;
-  if (rc == CLT_OK && known.beside.config != CLT_CONFIG_NONE)
-    rc = clt_session_keep(&result->default_measurement, s->first, &known.beside, error);
-  return rc ? rc
-            : clt_session_note(s, error, "the best known configuration is from an earlier tuning; this one found %s",
-                               name);
 }

@@ -6,6 +6,8 @@
 #include "format/format.h"
 #include "measurement/measurement.h"
 #include "session/session.h"
+#include "store/best.h"
+#include "store/store.h"
 
 clt_tune_result *clt_result_new(void) {
   clt_counted_result *made = clt_new_array(1, sizeof *made);
@@ -404,4 +406,29 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
   if (rc == CLT_OK) rc = note_device(s, error);
   result->wall_s = clt_now_s() - s->start_s;
   return rc;
+}
+
+bool clt_session_asks_store(const clt_session *s) {
+  return s->loop.store && !s->settings->is_separate && !s->settings->configurations;
+}
+
+int clt_session_take_best_known(clt_session *s, clt_error *error) {
+  const clt_search_loop *l = &s->loop;
+  clt_tune_result *result = s->result;
+  const clt_config standard = s->first == CLT_CONFIG_NONE ? s->first : clt_space_canonical(l->space, s->first);
+  const clt_best_query query = {.objective = l->objective, .beside = standard};
+  clt_best_known known;
+  char name[512];
+  if (!clt_session_asks_store(s) || result->best.config == CLT_CONFIG_NONE) return CLT_OK;
+  int rc = clt_store_best(&known, l->store, &l->key, l->space, &query, error);
+  const clt_config config = known.measurement.config;
+  if (rc || config == CLT_CONFIG_NONE || config == clt_space_canonical(l->space, result->best.config)) return rc;
+  clt_config_print(name, sizeof name, l->space, result->best.config);
+  rc = clt_session_keep(&result->best, config, &known.measurement, error);
+  result->best_is_finalist = known.compared;
+  if (rc == CLT_OK && known.beside.config != CLT_CONFIG_NONE)
+    rc = clt_session_keep(&result->default_measurement, s->first, &known.beside, error);
+  return rc ? rc
+            : clt_session_note(s, error, "the best known configuration is from an earlier tuning; this one found %s",
+                               name);
 }

@@ -151,10 +151,6 @@ int clt_session_verify(clt_session *session, clt_measurement *winner, clt_error 
  * CLT_E_VERIFY if none is left. */
 int clt_session_finalists(clt_session *session, clt_error *error);
 
-/* Makes the best known configuration of the store the result's, as look-ups and reports name it. It is another one than
- * that of the search if the search had no comparison, or if the best known could not take part in it. */
-int clt_session_take_best_known(clt_session *session, clt_error *error);
-
 /* result.c */
 /* The number of evaluations with an invalidity, in a result of clt_tune_run. */
 int64_t clt_tune_n_invalid(const clt_tune_result *result, clt_invalidity invalidity);
@@ -181,6 +177,11 @@ int clt_front_spread(clt_config *out, size_t *n_out, size_t most, clt_tune_resul
                      const clt_objective *objective, clt_error *error);
 int clt_front_sort(clt_tune_result *result, const clt_objective *objective, clt_error *error);
 void clt_front_clear(clt_measurement **front, size_t *n);
+/* Whether the store's best known configuration becomes the result's. */
+bool clt_session_asks_store(const clt_session *session);
+/* Makes the best known configuration of the store the result's, as look-ups and reports name it. It is another one than
+ * that of the search if the search had no comparison, or if the best known could not take part in it. */
+int clt_session_take_best_known(clt_session *session, clt_error *error);
 /* Completes the result from the counted answers. */
 int clt_session_summarise(clt_session *session, clt_error *error);
 void clt_session_progress(clt_session *session, const clt_measurement *last);

@@ -114,6 +114,28 @@ static void a_rejected_finalist_makes_room_for_the_next_best(void **state) {
   clt_space_free(space);
 }
 
+static void what_incorrect_finalists_have_in_common_lets_others_pass(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  begin(&stage, space);
+  n_script = 0;
+  for (int e = 1; e <= 12; e++) script[n_script++] = of_e(space, e);
+  for (size_t i = 0; i < 12; i++) fails(&stage, script[i], CLT_REASON_WRONG_OUTPUT, 1);
+  const clt_config slower = config_of(space, "a=16 b=4 c=0 d=1 e=7");
+  script[n_script++] = slower;
+  script[n_script++] = config_of(space, "a=16 b=4 c=0 d=1 e=8");
+  assert_int_equal(search_stage(&stage, NULL), 0);
+  stage.settings.finalists = 3;
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_true(stage.result->best.config == slower);
+  assert_int_equal(stage.evaluator.n_comparisons, 2);
+  assert_int_equal(stage.result->n_notes, 1);
+  assert_non_null(strstr(stage.result->notes[0], "3 finalists failed, all with d=0;"));
+  end(&stage);
+  clt_space_free(space);
+}
+
 static void where_no_finalist_stands_verification_has_failed(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
@@ -512,6 +534,7 @@ int main(void) {
       cmocka_unit_test(what_one_voice_claims_displaces_nothing),
       cmocka_unit_test(what_a_refuted_voice_claimed_is_measured_and_ranked_once),
       cmocka_unit_test(a_rejected_finalist_makes_room_for_the_next_best),
+      cmocka_unit_test(what_incorrect_finalists_have_in_common_lets_others_pass),
       cmocka_unit_test(where_no_finalist_stands_verification_has_failed),
       cmocka_unit_test(a_finalist_that_stands_is_not_forgotten_for_others_that_fail),
       cmocka_unit_test(the_window_does_not_move_while_the_fastest_stands),
