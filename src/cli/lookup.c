@@ -144,8 +144,8 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
   if (strcmp(format, "options") == 0) puts(found.options);
   if (strcmp(format, "source") == 0) fputs(plan->source, stdout);
   if (strcmp(format, "cmake") == 0) {
-    snprintf(from, sizeof from, "': %s%s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "",
-             found.unchecked ? "; " CLT_UNCHECKED : "");
+    const char *unchecked = found.unchecked ? "; " CLT_UNCHECKED : "";
+    snprintf(from, sizeof from, "': %s%s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "", unchecked);
     print_cmake(subject.problem, from, found.configuration, found.options);
   }
   clt_plan_free(plan);

@@ -156,16 +156,16 @@ static void add_command(clt_text *out, const clt_session *s, const char *name, b
 /* log: nullable; its first line is quoted, and the next one if that ends with a colon. */
 static void warn_of(const clt_session *s, clt_config config, const char *what, const char *log, bool shows) {
   char name[512];
-  clt_text command = {0};
+  clt_text why = {0};
   const char *line = log ? log : "";
   size_t n = strcspn(line, "\n");
   if (n > 0 && line[n - 1] == ':' && line[n]) n += 1 + strcspn(line + n + 1, "\n");
   n = n < 300 ? n : 300;
   clt_config_print(name, sizeof name, s->loop.space, config);
-  if (shows && s->settings->instance) add_command(&command, s, name, clt_starts_with(line, "Oclgrind"));
-  clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING, "finalist %s: %s%s%.*s%s", name, what, n ? ": " : "",
-          (int)n, line, command.bytes ? command.bytes : "");
-  clt_text_release(&command);
+  clt_text_printf(&why, "%s%s%.*s", what, n ? ": " : "", (int)n, line);
+  if (shows && s->settings->instance) add_command(&why, s, name, clt_starts_with(line, "Oclgrind"));
+  clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING, "finalist %s: %s", name, why.bytes ? why.bytes : what);
+  clt_text_release(&why);
 }
 
 /* Out of memory with others prepared at the same time is no failure of the configuration. */
