@@ -358,13 +358,17 @@ uint64_t clt_cold_bytes(const clt_device_info *device) {
 
 /* --- this machine --- */
 
+#define HOST "host" /* the platform */
+
+bool clt_device_is_host(const clt_device_info *device) { return strcmp(device->platform_name, HOST) == 0; }
+
 void clt_device_host(clt_device_info *out) {
   struct utsname system;
   long processors = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   memset(out, 0, sizeof *out);
   out->type = CLT_DEVICE_CPU;
   out->available = out->little_endian = true;
-  strcpy(out->platform_name, "host");
+  strcpy(out->platform_name, HOST);
   FILE *file = fopen("/proc/cpuinfo", "re");
   char line[512];
   while (file && !(out->name[0] && out->vendor[0]) && fgets(line, sizeof line, file)) { /* "model name\t: ..." */

@@ -25,6 +25,7 @@ uint64_t clt_cold_bytes(const clt_device_info *device);
 /* This machine as a device, for programs that need no OpenCL device: platform "host", the processor's name, its
  * logical processors as compute units, the operating system as driver. */
 void clt_device_host(clt_device_info *out);
+bool clt_device_is_host(const clt_device_info *device); /* such a one, of any machine */
 
 /* Properties, by the names in expressions, such as "device.local_memory_bytes", "device.max_work_group_size",
  * "device.extensions" (a string: "'cl_khr_fp64' in device.extensions"), "device.images", "device.type" ("cpu") ...

@@ -2,6 +2,7 @@
  * finished. */
 
 #include "base/base.h"
+#include "device/device.h"
 #include "farm/agent.h"
 
 #define PLANS_S 2.0       /* between two checks for new plans */
@@ -68,7 +69,7 @@ static void look_at_all(farm_agent *f) {
 
 /* Program problems run on the host device only, kernels never do. */
 static bool fits(const clt_sweep *plan, const clt_device_info *device) {
-  return clt_sweep_is_of_commands(plan) == (strcmp(device->platform_name, "host") == 0) && clt_sweep_fits(plan, device);
+  return clt_sweep_is_of_commands(plan) == clt_device_is_host(device) && clt_sweep_fits(plan, device);
 }
 
 static bool fits_any(const clt_sweep *plan, const farm_sweep *sweep) {

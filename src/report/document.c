@@ -313,7 +313,7 @@ static void put_use(document_draft *d, json_t **json, const clt_report_row *best
   }
   clt_json_set(json, "metrics", metrics);
   /* The arguments of a program are not known without its problem file. */
-  bool is_host = t->device_info && strcmp(t->device_info->platform_name, "host") == 0;
+  bool is_host = t->device_info && clt_device_is_host(t->device_info);
   if (t->instance ? clt_problem_has_options(clt_instance_problem(t->instance)) : !is_host) {
     if (t->instance && !d->options->share) clt_instance_options(&options, t->instance, best->config, NULL);
     if (options == NULL && is_noted && !d->options->share) options = strdup(clt_json_string(t->session, "options"));

@@ -84,7 +84,7 @@ static int take_compared(double *cost, clt_tuning *t, size_t index, const clt_me
 
 static bool is_program(const clt_tuning *t) {
   if (t->instance) return clt_problem_is_command(clt_instance_problem(t->instance));
-  return t->device_info && strcmp(t->device_info->platform_name, "host") == 0;
+  return t->device_info && clt_device_is_host(t->device_info);
 }
 
 /* best NULL: a recording, which has no comparisons. */

@@ -5,6 +5,7 @@
 #include "measurement/measurement.h"
 #include "problem/guidance.h"
 #include "session/session.h"
+#include "space/space.h"
 #include "store/best.h"
 #include "store/store.h"
 
@@ -68,10 +69,6 @@ static bool is_copy(const clt_session *s, size_t i) {
          r->median_cost == r[-1].median_cost && r->spread == r[-1].spread;
 }
 
-static bool has_value_of(const clt_session *s, clt_config config, size_t p, clt_config other) {
-  return clt_value_equal(clt_space_value(s->loop.space, config, p), clt_space_value(s->loop.space, other, p));
-}
-
 /* Whether a configuration has all that the incorrect finalists have in common: a kernel's fault often depends on two or
  * three of its parameters, and those that have it would take one place after the other. */
 static bool is_suspect(const finals *f, const clt_session *s, clt_config config) {
@@ -79,7 +76,7 @@ static bool is_suspect(const finals *f, const clt_session *s, clt_config config)
   bool any = false;
   for (size_t p = 0; p < n; p++) {
     if (f->differs[p]) continue;
-    if (!has_value_of(s, config, p, f->incorrect)) return false;
+    if (!clt_space_agree(s->loop.space, config, f->incorrect, p)) return false;
     any = true;
   }
   return any;
@@ -89,8 +86,9 @@ static void note_incorrect(finals *f, const clt_session *s, clt_config config) {
   if (f->n_incorrect++ == 0) f->incorrect = config;
   for (size_t p = 0; p < clt_space_n_parameters(s->loop.space); p++) {
     bool varies = f->n_incorrect > 1;
-    for (size_t i = 0; i < s->n_ranked && !varies; i++) varies = !has_value_of(s, s->ranked[i].config, p, config);
-    f->differs[p] |= !varies || !has_value_of(s, config, p, f->incorrect);
+    for (size_t i = 0; i < s->n_ranked && !varies; i++)
+      varies = !clt_space_agree(s->loop.space, s->ranked[i].config, config, p);
+    f->differs[p] |= !varies || !clt_space_agree(s->loop.space, config, f->incorrect, p);
   }
 }
 

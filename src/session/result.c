@@ -6,6 +6,7 @@
 #include "format/format.h"
 #include "measurement/measurement.h"
 #include "session/session.h"
+#include "space/space.h"
 #include "store/best.h"
 #include "store/store.h"
 
@@ -338,12 +339,11 @@ static const char *find_unscaled(const clt_session *s, clt_config incorrect) {
   const clt_space *space = s->loop.space;
   for (size_t p = 0; instance && s->n_ranked > 0 && p < clt_space_n_parameters(space); p++) {
     const clt_parameter *parameter = clt_space_parameter(space, p);
-    const clt_value usual = clt_space_value(space, clt_instance_default(instance), p);
-    bool fits = !clt_value_equal(clt_space_value(space, incorrect, p), usual) && !clt_instance_launch_uses(instance, p);
+    const clt_config usual = clt_instance_default(instance);
+    bool fits = !clt_space_agree(space, incorrect, usual, p) && !clt_instance_launch_uses(instance, p);
     for (size_t i = 0; fits && i < parameter->n_values; i++)
       fits = parameter->values[i].type != CLT_BOOL && clt_value_number(parameter->values[i]) > 0;
-    for (size_t i = 0; fits && i < s->n_ranked; i++)
-      fits = clt_value_equal(clt_space_value(space, s->ranked[i].config, p), usual);
+    for (size_t i = 0; fits && i < s->n_ranked; i++) fits = clt_space_agree(space, s->ranked[i].config, usual, p);
     if (fits) return parameter->name;
   }
   return NULL;

@@ -124,6 +124,10 @@ void clt_space_positions(uint32_t *positions, const clt_space *space, clt_config
   }
 }
 
+bool clt_space_agree(const clt_space *space, clt_config a, clt_config b, size_t parameter) {
+  return clt_value_equal(clt_space_value(space, a, parameter), clt_space_value(space, b, parameter));
+}
+
 size_t clt_space_difference(const clt_space *space, clt_config a, clt_config b) {
   size_t n_different = 0;
   if (space->ranked) {
