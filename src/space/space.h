@@ -33,10 +33,8 @@ void clt_space_move(const clt_space *space, uint32_t *positions, size_t paramete
 /* Whether b is a neighbour of a (clt_space_neighbours). */
 bool clt_space_is_neighbour(const clt_space *space, clt_config a, clt_config b);
 
-/* Whether two configurations have the same value of a parameter. */
+/* Whether two configurations have the same value of a parameter; in how many parameters they differ. */
 bool clt_space_agree(const clt_space *space, clt_config a, clt_config b, size_t parameter);
-
-/* The number of parameters in which two configurations differ. */
 size_t clt_space_difference(const clt_space *space, clt_config a, clt_config b);
 
 /* Adds the names and values of the parameters to a hash, but not the constraints. */
