@@ -30,10 +30,9 @@ size_t clt_space_distinct_of(const clt_space *space, size_t parameter); /* its s
  * theirs, or (shift) those in between move up to where it was. */
 void clt_space_move(const clt_space *space, uint32_t *positions, size_t parameter, uint32_t position, bool shift);
 
-/* Whether b is a neighbour of a (clt_space_neighbours). */
+/* Whether b is a neighbour of a (clt_space_neighbours); whether both have the same value of a parameter; in how many
+ * parameters they differ. */
 bool clt_space_is_neighbour(const clt_space *space, clt_config a, clt_config b);
-
-/* Whether two configurations have the same value of a parameter; in how many parameters they differ. */
 bool clt_space_agree(const clt_space *space, clt_config a, clt_config b, size_t parameter);
 size_t clt_space_difference(const clt_space *space, clt_config a, clt_config b);
 
